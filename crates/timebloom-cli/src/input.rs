@@ -1,0 +1,45 @@
+//! Where records come from: files and standard input, with the names used in messages.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+/// A FILE argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// Reads an argument as an input. Any file name the system allows is accepted, UTF-8 or not.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().map(Self::from)
+    }
+
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            Input::Stdin => Box::new(io::stdin().lock()),
+            Input::File(path) => Box::new(File::open(path)?),
+        })
+    }
+}
+
+impl From<OsString> for Input {
+    fn from(argument: OsString) -> Self {
+        if argument == "-" { Input::Stdin } else { Input::File(argument.into()) }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Input::Stdin => f.write_str("standard input"),
+            Input::File(path) => path.display().fmt(f),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Building filters: what can be chosen, and what is checked before a filter exists.
+
+use std::time::Duration;
+
+use crate::count_bloom::CountBloom;
+use crate::error::BuildError;
+use crate::hash::random_seed;
+use crate::policy::{OnFull, Policy};
+use crate::sizing::Planner;
+use crate::time_bloom::TimeBloom;
+use crate::timestamp::saturating_nanos;
+use crate::window::{Config, Window};
+
+/// The false positive rate of a filter that is not told another.
+pub const DEFAULT_FALSE_POSITIVE_RATE: f64 = 0.01;
+
+/// Builds a [`TimeBloom`]; see [`TimeBloom::builder`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct TimeBloomBuilder {
+    span: Duration,
+    planner: Planner,
+    expected_items: u64,
+    seed: Option<u64>,
+    policy: Policy,
+    max_bytes: Option<u64>,
+    on_full: OnFull,
+}
+
+impl TimeBloomBuilder {
+    pub(crate) fn new(span: Duration) -> Self {
+        TimeBloomBuilder {
+            span,
+            planner: Planner::new(DEFAULT_FALSE_POSITIVE_RATE),
+            expected_items: 0,
+            seed: None,
+            policy: Policy::default(),
+            max_bytes: None,
+            on_full: OnFull::default(),
+        }
+    }
+
+    /// The highest chance that an item never inserted is reported, in `1e-12..0.5`. Default: 0.01.
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.planner = self.planner.false_positive_rate(rate);
+        self
+    }
+
+    /// How many items are expected per span: a hint for the first slices, never a limit. Default: unknown.
+    pub fn expected_items(mut self, per_span: u64) -> Self {
+        self.expected_items = per_span;
+        self
+    }
+
+    /// Uses exactly this many hash functions (k) and aging slices (l) instead of planning them.
+    pub fn hashes_and_aging(mut self, hashes: u32, aging_slices: u32) -> Self {
+        self.planner = self.planner.hashes_and_aging(hashes, aging_slices);
+        self
+    }
+
+    /// Uses one of the published pairs for the rate: see [`levels`](crate::levels).
+    pub fn level(mut self, level: u32) -> Self {
+        self.planner = self.planner.level(level);
+        self
+    }
+
+    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: 32.
+    pub fn max_aging_slices(mut self, limit: u32) -> Self {
+        self.planner = self.planner.max_aging_slices(limit);
+        self
+    }
+
+    /// How slices are sized. Default: [`Policy::Guarded`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The seed of the hash function. Default: random, so that nobody can prepare items that collide.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The most memory the filter may take, everything counted; never exceeded. Default: no limit.
+    pub fn max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = Some(max_bytes);
+        self
+    }
+
+    /// What happens to insertions at the memory limit. Default: [`OnFull::Reject`].
+    pub fn on_full(mut self, on_full: OnFull) -> Self {
+        self.on_full = on_full;
+        self
+    }
+
+    /// The filter, empty.
+    pub fn build(&self) -> Result<TimeBloom, BuildError> {
+        let span = saturating_nanos(self.span);
+        if !(Config::MIN_SPAN..u64::MAX).contains(&span) {
+            return Err(BuildError::Span { got: self.span });
+        }
+        let config = Config {
+            plan: self.planner.shared()?,
+            seed: self.seed.unwrap_or_else(random_seed),
+            span,
+            expected_items: self.expected_items,
+            max_bytes: self.max_bytes,
+            policy: self.policy,
+            on_full: self.on_full,
+        };
+        if let Some(got) = self.max_bytes {
+            let min = config.min_bytes();
+            if got < min {
+                return Err(BuildError::MaxBytes { got, min });
+            }
+        }
+        Ok(TimeBloom::from_window(Window::new(config)))
+    }
+}
+
+/// Builds a [`CountBloom`]; see [`CountBloom::builder`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CountBloomBuilder {
+    capacity: u64,
+    planner: Planner,
+    seed: Option<u64>,
+}
+
+impl CountBloomBuilder {
+    pub(crate) fn new(capacity: u64) -> Self {
+        CountBloomBuilder { capacity, planner: Planner::new(DEFAULT_FALSE_POSITIVE_RATE), seed: None }
+    }
+
+    /// The highest chance that an item never inserted is reported, in `1e-12..0.5`. Default: 0.01.
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.planner = self.planner.false_positive_rate(rate);
+        self
+    }
+
+    /// Uses exactly this many hash functions (k) and aging slices (l) instead of planning them.
+    pub fn hashes_and_aging(mut self, hashes: u32, aging_slices: u32) -> Self {
+        self.planner = self.planner.hashes_and_aging(hashes, aging_slices);
+        self
+    }
+
+    /// Uses one of the published pairs for the rate: see [`levels`](crate::levels).
+    pub fn level(mut self, level: u32) -> Self {
+        self.planner = self.planner.level(level);
+        self
+    }
+
+    /// Plans with at most this many aging slices: an item overstays by at most `capacity / l` insertions. Default: 32.
+    pub fn max_aging_slices(mut self, limit: u32) -> Self {
+        self.planner = self.planner.max_aging_slices(limit);
+        self
+    }
+
+    /// The seed of the hash function. Default: random, so that nobody can prepare items that collide.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The filter, empty.
+    pub fn build(&self) -> Result<CountBloom, BuildError> {
+        CountBloom::with_plan(self.capacity, self.planner.shared()?, self.seed.unwrap_or_else(random_seed))
+    }
+}

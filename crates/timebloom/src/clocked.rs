@@ -1,0 +1,101 @@
+//! A time window that brings its own clock.
+
+use std::ops::RangeBounds;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::error::Full;
+use crate::stats::Stats;
+use crate::time_bloom::TimeBloom;
+use crate::timestamp::Timestamp;
+use crate::verdict::{AgeRange, Verdict};
+
+/// A [`TimeBloom`] and a [`Clock`]: every method takes the time from the clock. See [`TimeBloom::with_clock`].
+///
+/// ```
+/// use std::time::Duration;
+/// use timebloom::{SystemClock, TimeBloom};
+///
+/// let mut seen = TimeBloom::builder(Duration::from_secs(300)).build()?.with_clock(SystemClock);
+/// assert!(seen.insert_if_new("message-1")?.is_new());
+/// assert!(seen.insert_if_new("message-1")?.is_seen());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Clocked<C> {
+    filter: TimeBloom,
+    clock: C,
+}
+
+impl<C> Clocked<C> {
+    pub(crate) fn new(filter: TimeBloom, clock: C) -> Self {
+        Clocked { filter, clock }
+    }
+
+    /// The filter, for questions about other times than now.
+    pub fn filter(&self) -> &TimeBloom {
+        &self.filter
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// The filter without its clock.
+    pub fn into_inner(self) -> TimeBloom {
+        self.filter
+    }
+
+    /// Forgets every item: [`TimeBloom::clear`].
+    pub fn clear(&mut self) {
+        self.filter.clear();
+    }
+}
+
+impl<C: Clock> Clocked<C> {
+    /// Records an item: [`TimeBloom::insert_at`].
+    pub fn insert(&mut self, item: impl AsRef<[u8]>) -> Result<(), Full> {
+        self.filter.insert_at(item, self.clock.now())
+    }
+
+    /// Records an item unless it is in the window: [`TimeBloom::insert_if_new_at`].
+    pub fn insert_if_new(&mut self, item: impl AsRef<[u8]>) -> Result<Verdict, Full> {
+        self.filter.insert_if_new_at(item, self.clock.now())
+    }
+
+    /// Tells whether an item is in the window and records it in any case: [`TimeBloom::check_and_insert_at`].
+    pub fn check_and_insert(&mut self, item: impl AsRef<[u8]>) -> Result<Verdict, Full> {
+        self.filter.check_and_insert_at(item, self.clock.now())
+    }
+
+    /// Whether an item is in the window: [`TimeBloom::contains_at`].
+    pub fn contains(&self, item: impl AsRef<[u8]>) -> bool {
+        self.filter.contains_at(item, self.clock.now())
+    }
+
+    /// Whether an item was seen in the last `within`: [`TimeBloom::contains_within_at`].
+    pub fn contains_within(&self, item: impl AsRef<[u8]>, within: Duration) -> bool {
+        self.filter.contains_within_at(item, within, self.clock.now())
+    }
+
+    /// Whether an item was seen at a certain time: [`TimeBloom::contains_between_at`].
+    pub fn contains_between(&self, item: impl AsRef<[u8]>, when: impl RangeBounds<Timestamp>) -> bool {
+        self.filter.contains_between_at(item, when, self.clock.now())
+    }
+
+    /// How long ago an item was last inserted: [`TimeBloom::age_at`].
+    pub fn age(&self, item: impl AsRef<[u8]>) -> Option<AgeRange> {
+        self.filter.age_at(item, self.clock.now())
+    }
+
+    /// Gives back the memory of what has expired: [`TimeBloom::advance_to`].
+    pub fn advance(&mut self) {
+        self.filter.advance_to(self.clock.now());
+    }
+
+    /// The filter's figures: [`TimeBloom::stats`].
+    pub fn stats(&self) -> Stats {
+        self.filter.stats(self.clock.now())
+    }
+}

@@ -1,0 +1,222 @@
+//! Count windows: the Age-Partitioned Bloom Filter.
+
+use std::sync::Arc;
+
+use crate::builder::CountBloomBuilder;
+use crate::error::BuildError;
+use crate::hash::ItemHash;
+use crate::num::{ceil_u64, floor_u64};
+use crate::sizing::Plan;
+use crate::slices::{MAX_SLICE_BITS, Slices};
+use crate::stats::{SliceStats, Stats};
+use crate::timestamp::Timestamp;
+use crate::verdict::Verdict;
+use crate::window::rate_of;
+
+/// A Bloom filter over the last `capacity` insertions.
+///
+/// - The last `capacity` items are always reported.
+/// - An item is no longer held after `capacity + capacity / l` further insertions at the latest; see the crate
+///   documentation for how the chance of a report falls from there.
+/// - The chance that an item never inserted is reported is at most the false positive rate.
+///
+/// ```
+/// use timebloom::CountBloom;
+///
+/// let mut filter = CountBloom::builder(1_000).false_positive_rate(0.001).build()?;
+/// assert!(filter.insert_if_new("first").is_new());
+/// for i in 0..999_u32 {
+///     filter.insert(i.to_le_bytes());
+/// }
+/// assert!(filter.contains("first"));
+/// # Ok::<(), timebloom::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CountBloom {
+    slices: Slices,
+    plan: Arc<Plan>,
+    seed: u64,
+    /// At least 1.
+    capacity: u64,
+    /// Insertions since creation: the clock of this filter. Slices are stamped with the number of the insertion.
+    inserted: u64,
+    shifts: u64,
+    retired: u64,
+    worst_rate: f64,
+}
+
+impl CountBloom {
+    /// Starts building a filter over the last `capacity` insertions.
+    pub fn builder(capacity: u64) -> CountBloomBuilder {
+        CountBloomBuilder::new(capacity)
+    }
+
+    pub(crate) fn with_plan(capacity: u64, plan: Arc<Plan>, seed: u64) -> Result<Self, BuildError> {
+        let (k, l) = (plan.hashes() as f64, plan.aging_slices() as f64);
+        let max = floor_u64(MAX_SLICE_BITS as f64 * plan.target_load() * l / k / 2.0);
+        if !(1..=max).contains(&capacity) {
+            return Err(BuildError::Capacity { got: capacity, max });
+        }
+        let slices = Slices::new(plan.hashes());
+        Ok(CountBloom { slices, plan, seed, capacity, inserted: 0, shifts: 0, retired: 0, worst_rate: 0.0 })
+    }
+
+    /// The window, in insertions.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The filter's proportions.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The seed of the hash function.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The item's hash, for the `*_hash` twins.
+    pub fn hash(&self, item: impl AsRef<[u8]>) -> ItemHash {
+        ItemHash::new(item, self.seed)
+    }
+
+    /// Records an item. If it was in the window already, it becomes the newest again.
+    pub fn insert(&mut self, item: impl AsRef<[u8]>) {
+        self.insert_hash(self.hash(item));
+    }
+
+    /// [`insert`](Self::insert) for a hash.
+    pub fn insert_hash(&mut self, hash: ItemHash) {
+        if self.slices.generation_items() >= self.generation_size() || self.slices.is_empty() {
+            self.shift();
+        }
+        self.inserted = self.inserted.saturating_add(1);
+        self.slices.insert(hash, Timestamp::from_nanos(self.inserted));
+    }
+
+    /// Records an item unless it is in the window; one that is keeps the age it has.
+    pub fn insert_if_new(&mut self, item: impl AsRef<[u8]>) -> Verdict {
+        let hash = self.hash(item);
+        let seen = self.contains_hash(hash);
+        if !seen {
+            self.insert_hash(hash);
+        }
+        Verdict::seen_if(seen)
+    }
+
+    /// Tells whether an item is in the window, and records it in any case.
+    pub fn check_and_insert(&mut self, item: impl AsRef<[u8]>) -> Verdict {
+        let hash = self.hash(item);
+        let seen = self.contains_hash(hash);
+        self.insert_hash(hash);
+        Verdict::seen_if(seen)
+    }
+
+    /// Whether an item is in the window: always true for the last `capacity` items.
+    pub fn contains(&self, item: impl AsRef<[u8]>) -> bool {
+        self.contains_hash(self.hash(item))
+    }
+
+    /// [`contains`](Self::contains) for a hash.
+    pub fn contains_hash(&self, hash: ItemHash) -> bool {
+        self.slices.has_run(hash, 0..self.live(self.capacity))
+    }
+
+    /// Whether an item is among the last `count` insertions, as far as the window reaches: always true if it is.
+    pub fn contains_within(&self, item: impl AsRef<[u8]>, count: u64) -> bool {
+        self.slices.has_run(self.hash(item), 0..self.live(count.min(self.capacity)))
+    }
+
+    /// Forgets every item. Counters in [`stats`](Self::stats) go on.
+    pub fn clear(&mut self) {
+        self.slices.clear();
+    }
+
+    /// Insertions since creation.
+    pub fn inserted(&self) -> u64 {
+        self.inserted
+    }
+
+    /// The filter's figures.
+    pub fn stats(&self) -> Stats {
+        let live = self.live(self.capacity);
+        let rate = rate_of(&self.slices, live);
+        Stats {
+            slices: self.slices.len(),
+            bits: self.slices.bits(),
+            items_in_window: self.slices.items_in(live),
+            false_positive_rate: rate,
+            worst_false_positive_rate: rate.max(self.worst_rate),
+            inserted: self.inserted,
+            shifts: self.shifts,
+            retired: self.retired,
+            fresh_starts: 0,
+            shortened: 0,
+            rejected: 0,
+            memory_bytes: size_of::<Self>() + self.slices.heap_bytes_with(&[]),
+        }
+    }
+
+    /// The slices, youngest first.
+    pub fn slices(&self) -> impl Iterator<Item = SliceStats> + '_ {
+        self.slices.stats()
+    }
+
+    /// Checks every internal invariant; the error says which is broken. For tests and fuzzers.
+    #[doc(hidden)]
+    pub fn validate(&self) -> Result<(), String> {
+        self.slices.validate()?;
+        let limit = self.plan.base_slices();
+        if self.slices.len() > limit {
+            return Err(format!("I2: {} slices, a count window has at most {limit}", self.slices.len()));
+        }
+        if self.slices.generation_items() > self.generation_size() {
+            return Err(format!("I5: a generation of {} items", self.slices.generation_items()));
+        }
+        Ok(())
+    }
+
+    /// Slices that may hold one of the last `count` items.
+    fn live(&self, count: u64) -> usize {
+        if count == 0 {
+            return 0;
+        }
+        self.slices.since(Timestamp::from_nanos((self.inserted + 1).saturating_sub(count)))
+    }
+
+    /// Insertions between two shifts: `l` generations hold the window.
+    fn generation_size(&self) -> u64 {
+        self.capacity.div_ceil(self.plan.aging_slices() as u64)
+    }
+
+    /// Retires what has left the window and opens the next slice; a filter without slices gets its first `k`.
+    fn shift(&mut self) {
+        let live = self.live(self.capacity);
+        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, live));
+        self.slices.close_generation();
+        while self.slices.len() > live {
+            self.slices.pop();
+            self.retired += 1;
+        }
+        let missing = self.plan.hashes().saturating_sub(self.slices.len()).max(1);
+        for _ in 0..missing {
+            self.slices.push(self.slice_bits());
+        }
+        self.shifts += 1;
+    }
+
+    /// All slices have one size: that at which the rate stays within its target even when the bits of small slices
+    /// happen to fall unluckily.
+    fn slice_bits(&self) -> u64 {
+        let plan = &self.plan;
+        let items = self.generation_size() as f64 * plan.hashes() as f64;
+        // near the plan's two loads the rate grows like a power of the load
+        let power = libm::log(plan.worst_case_rate() / plan.false_positive_rate())
+            / libm::log(plan.target_load() / plan.full_load());
+        let expected_bits = items / plan.target_load();
+        let share = (0.98 - 3.0 / libm::sqrt(expected_bits)).max(0.3);
+        let load = plan.full_load() * libm::pow(share, 1.0 / power);
+        ceil_u64(items / load).next_multiple_of(64).min(MAX_SLICE_BITS)
+    }
+}

@@ -1,0 +1,89 @@
+//! What can go wrong, with the numbers that say why.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::sizing::PlanError;
+
+/// A filter cannot be built like this.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The rate, the hash functions, the aging slices or the level are out of range.
+    Plan(PlanError),
+    /// The span is shorter than a microsecond or longer than 584 years.
+    Span {
+        /// The span that was asked for.
+        got: Duration,
+    },
+    /// The capacity of a count window is zero, or more than a filter can have.
+    Capacity {
+        /// The capacity that was asked for.
+        got: u64,
+        /// The largest one with these proportions.
+        max: u64,
+    },
+    /// The memory limit is too small for a filter of these proportions.
+    MaxBytes {
+        /// The limit that was asked for.
+        got: u64,
+        /// The smallest one that works.
+        min: u64,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Plan(error) => error.fmt(f),
+            BuildError::Span { got } => {
+                write!(f, "a time window of {got:?} is not allowed: use one microsecond to 584 years")
+            }
+            BuildError::Capacity { got, max } => {
+                write!(f, "a count window of {got} items is not allowed: use 1 to {max}")
+            }
+            BuildError::MaxBytes { got, min } => {
+                write!(f, "a memory limit of {got} bytes is too small for this filter: it needs at least {min}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Plan(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<PlanError> for BuildError {
+    fn from(error: PlanError) -> Self {
+        BuildError::Plan(error)
+    }
+}
+
+/// An insertion was rejected: it needs more memory than the filter may use, and the filter is built to
+/// [reject](crate::OnFull::Reject) rather than to forget early. The item is not recorded; nothing else changed.
+///
+/// Only filters with a [`max_bytes`](crate::TimeBloomBuilder::max_bytes) ever return it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full {
+    /// What the filter would take.
+    pub needed_bytes: u64,
+    /// What it may take.
+    pub max_bytes: u64,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the filter is full: the insertion needs {} bytes and the limit is {}",
+            self.needed_bytes, self.max_bytes
+        )
+    }
+}
+
+impl std::error::Error for Full {}

@@ -1,0 +1,451 @@
+//! From a target rate to a filter's proportions.
+//!
+//! Symbols: `k` = `hashes`, `l` = `aging_slices`, a load `a` = items a bit of a full slice, `F(k, l, a)` the worst-case
+//! rate of [`worst_case_rate`], `eps` the target.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::levels::levels;
+use super::run::{worst_case_fills, worst_case_rate};
+use crate::hash::MAX_HASHES;
+use crate::num::floor_u32;
+
+/// The proportions of a filter: what the planner decides from the target rate.
+///
+/// ```
+/// use timebloom::Planner;
+///
+/// let plan = Planner::new(0.01).plan()?;
+/// assert!(plan.worst_case_rate() <= 0.01);
+/// assert!(plan.bits_per_item() < 20.5);
+/// // an item overstays its window by at most this share of it
+/// assert_eq!(plan.slack(), 1.0 / 32.0);
+/// # Ok::<(), timebloom::PlanError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    rate: f64,
+    /// In `1..=MAX_HASHES`.
+    hashes: usize,
+    /// In `1..=MAX_AGING_SLICES`.
+    aging_slices: usize,
+    full_load: f64,
+    target_load: f64,
+}
+
+impl Plan {
+    /// The most hash functions a plan may have.
+    pub const MAX_HASHES: u32 = MAX_HASHES;
+    /// The most aging slices a plan may have.
+    pub const MAX_AGING_SLICES: u32 = 1_024;
+    /// The smallest plannable rate: below it, collisions of the 64-bit hash would be felt.
+    pub const MIN_RATE: f64 = 1e-12;
+    /// Rates must stay below this one.
+    pub const MAX_RATE: f64 = 0.5;
+    /// A plan that needs more than this is refused: it is a mistake in `k` or `l`.
+    pub const MAX_BITS_PER_ITEM: f64 = 4_096.0;
+
+    /// The target false positive rate, in `MIN_RATE..MAX_RATE`.
+    pub fn false_positive_rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Hash functions (k): an item occupies this many consecutive slices. In `1..=MAX_HASHES`.
+    pub fn hashes(&self) -> usize {
+        self.hashes
+    }
+
+    /// Aging slices (l): the window is divided into this many generations. In `1..=MAX_AGING_SLICES`.
+    pub fn aging_slices(&self) -> usize {
+        self.aging_slices
+    }
+
+    /// Slices at a constant rate (k + l).
+    pub fn base_slices(&self) -> usize {
+        self.hashes + self.aging_slices
+    }
+
+    /// Items a bit at which a full slice takes the worst-case rate to exactly the target.
+    pub fn full_load(&self) -> f64 {
+        self.full_load
+    }
+
+    /// Items a bit that slices are sized for: somewhat under [`full_load`](Self::full_load), so that an uneven stream
+    /// stays within the target.
+    pub fn target_load(&self) -> f64 {
+        self.target_load
+    }
+
+    /// Bits per item in the window, at a constant rate, before rounding and bookkeeping.
+    pub fn bits_per_item(&self) -> f64 {
+        bits_per_item(self.hashes, self.aging_slices, self.target_load)
+    }
+
+    /// The rate just before a shift, at a constant rate of insertions: the highest it gets in steady state.
+    pub fn worst_case_rate(&self) -> f64 {
+        worst_case_rate(self.hashes, self.aging_slices, self.target_load)
+    }
+
+    /// How long an item may overstay, as a share of the window: 1/l.
+    pub fn slack(&self) -> f64 {
+        1.0 / self.aging_slices as f64
+    }
+
+    /// How many slices a query for an item never inserted looks at, on average, just before a shift.
+    pub fn probes_per_miss(&self) -> f64 {
+        expected_probes(self.hashes, &worst_case_fills(self.hashes, self.aging_slices, self.target_load))
+    }
+}
+
+fn bits_per_item(hashes: usize, aging_slices: usize, load: f64) -> f64 {
+    let (k, l) = (hashes as f64, aging_slices as f64);
+    k * (k + l) / (l * load)
+}
+
+/// Expected probes of the paper's query for an absent item: from base `b` with `p` matches carried from above, climb
+/// while slices match; a miss at slice `f` restarts at `f - k`, carrying the matches of this climb.
+fn expected_probes(hashes: usize, fills: &[f64]) -> f64 {
+    let bases = fills.len() + 1 - hashes;
+    let mut expected = vec![0.0; bases * hashes];
+    for base in 0..bases {
+        for carried in 0..hashes {
+            let mut reach = 1.0;
+            let mut probes = 0.0;
+            for climb in 0..hashes - carried {
+                let fill = fills[base + climb];
+                let onward = (base + climb).checked_sub(hashes);
+                let restart = onward.map_or(0.0, |next| expected[next * hashes + climb]);
+                probes += reach * (1.0 + (1.0 - fill) * restart);
+                reach *= fill;
+            }
+            expected[base * hashes + carried] = probes;
+        }
+    }
+    expected[(bases - 1) * hashes]
+}
+
+/// Why there is no plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The rate is not in `Plan::MIN_RATE..Plan::MAX_RATE`.
+    Rate {
+        /// The rate that was asked for.
+        got: f64,
+    },
+    /// The number of hash functions is not in `1..=Plan::MAX_HASHES`.
+    Hashes {
+        /// The number that was asked for.
+        got: u32,
+    },
+    /// The number (or the limit on the number) of aging slices is not in `1..=Plan::MAX_AGING_SLICES`.
+    AgingSlices {
+        /// The number that was asked for.
+        got: u32,
+    },
+    /// There is no such level for this rate.
+    Level {
+        /// The level that was asked for.
+        got: u32,
+        /// The rate it was asked for.
+        rate: f64,
+        /// How many levels that rate has.
+        levels: usize,
+    },
+    /// With these `hashes` and `aging_slices` the rate takes more than `Plan::MAX_BITS_PER_ITEM`.
+    Wasteful {
+        /// What it would take.
+        bits_per_item: f64,
+    },
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            PlanError::Rate { got } => write!(
+                f,
+                "false positive rate {got} is not allowed: it must be at least {:e} and below {}",
+                Plan::MIN_RATE,
+                Plan::MAX_RATE
+            ),
+            PlanError::Hashes { got } => {
+                write!(f, "{got} hash functions are not allowed: use 1 to {}", Plan::MAX_HASHES)
+            }
+            PlanError::AgingSlices { got } => {
+                write!(f, "{got} aging slices are not allowed: use 1 to {}", Plan::MAX_AGING_SLICES)
+            }
+            PlanError::Level { got, rate, levels: 0 } => write!(
+                f,
+                "there is no level {got} for rate {rate}: levels exist for 0.1, 0.01, 0.001, 0.0001 and 0.00001"
+            ),
+            PlanError::Level { got, rate, levels } => {
+                write!(f, "there is no level {got} for rate {rate}: use 0 to {}", levels - 1)
+            }
+            PlanError::Wasteful { bits_per_item } => write!(
+                f,
+                "these hash functions and aging slices take {bits_per_item:.0} bits an item; at most {} are allowed: \
+                 use more hash functions or fewer aging slices",
+                Plan::MAX_BITS_PER_ITEM
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Which hash functions and aging slices the planner may choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Choice {
+    /// The fewest bits with at most this many aging slices.
+    UpTo { aging_slices: u32 },
+    /// Exactly these.
+    Pair { hashes: u32, aging_slices: u32 },
+    /// A published pair.
+    Level(u32),
+}
+
+/// Asks for a [`Plan`]: the rate, and optionally the proportions.
+///
+/// A plan made once is remembered by the process, so asking again takes well under a microsecond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Planner {
+    rate: f64,
+    choice: Choice,
+}
+
+impl Planner {
+    /// The limit on aging slices unless another is set: an overstay of 3% of the window.
+    pub const DEFAULT_MAX_AGING_SLICES: u32 = 32;
+
+    /// Plans for this false positive rate, in `Plan::MIN_RATE..Plan::MAX_RATE`.
+    pub fn new(false_positive_rate: f64) -> Self {
+        let aging_slices = Self::DEFAULT_MAX_AGING_SLICES;
+        Planner { rate: false_positive_rate, choice: Choice::UpTo { aging_slices } }
+    }
+
+    /// Replaces the rate and keeps the rest.
+    pub fn false_positive_rate(self, rate: f64) -> Self {
+        Planner { rate, ..self }
+    }
+
+    /// Chooses the plan with the fewest bits among those with at most `limit` aging slices. More of them mean fewer bits
+    /// and a shorter overstay, and more slices to look at.
+    pub fn max_aging_slices(self, limit: u32) -> Self {
+        Planner { choice: Choice::UpTo { aging_slices: limit }, ..self }
+    }
+
+    /// Uses exactly this many hash functions (k) and aging slices (l).
+    pub fn hashes_and_aging(self, hashes: u32, aging_slices: u32) -> Self {
+        Planner { choice: Choice::Pair { hashes, aging_slices }, ..self }
+    }
+
+    /// Uses one of the published pairs: see [`levels`].
+    pub fn level(self, level: u32) -> Self {
+        Planner { choice: Choice::Level(level), ..self }
+    }
+
+    /// The plan, or why there is none.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        self.shared().map(|plan| *plan)
+    }
+
+    /// The plan, shared with every other filter of the same proportions.
+    pub(crate) fn shared(&self) -> Result<Arc<Plan>, PlanError> {
+        let key = (self.rate.to_bits(), self.choice);
+        if let Some(plan) = cache().get(&key) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan = Arc::new(self.compute()?);
+        let mut cache = cache();
+        if cache.len() >= CACHED_PLANS {
+            cache.clear();
+        }
+        cache.insert(key, Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    fn compute(&self) -> Result<Plan, PlanError> {
+        // written so that NaN is refused too
+        if !(self.rate >= Plan::MIN_RATE && self.rate < Plan::MAX_RATE) {
+            return Err(PlanError::Rate { got: self.rate });
+        }
+        match self.choice {
+            Choice::UpTo { aging_slices } => cheapest(self.rate, aging_slices),
+            Choice::Pair { hashes, aging_slices } => pair(self.rate, hashes, aging_slices),
+            Choice::Level(got) => {
+                let levels = levels(self.rate);
+                let chosen = usize::try_from(got).ok().and_then(|index| levels.get(index));
+                let chosen = chosen.ok_or(PlanError::Level { got, rate: self.rate, levels: levels.len() })?;
+                pair(self.rate, chosen.hashes, chosen.aging_slices)
+            }
+        }
+    }
+}
+
+/// Plans that are remembered; a process that uses more rates than this plans some of them again.
+const CACHED_PLANS: usize = 256;
+
+type PlanCache = HashMap<(u64, Choice), Arc<Plan>>;
+
+fn cache() -> std::sync::MutexGuard<'static, PlanCache> {
+    static CACHE: OnceLock<Mutex<PlanCache>> = OnceLock::new();
+    // a panic elsewhere cannot leave the map half-written: keep using it
+    CACHE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Slices are sized for this share of the target rate; the rest absorbs rate changes.
+const TARGET_SHARE: f64 = 0.85;
+
+fn pair(rate: f64, hashes: u32, aging_slices: u32) -> Result<Plan, PlanError> {
+    if !(1..=Plan::MAX_HASHES).contains(&hashes) {
+        return Err(PlanError::Hashes { got: hashes });
+    }
+    if !(1..=Plan::MAX_AGING_SLICES).contains(&aging_slices) {
+        return Err(PlanError::AgingSlices { got: aging_slices });
+    }
+    let (hashes, aging_slices) = (hashes as usize, aging_slices as usize);
+    let target_load = load_for(TARGET_SHARE * rate, hashes, aging_slices, EXACT);
+    let bits_per_item = bits_per_item(hashes, aging_slices, target_load);
+    if bits_per_item > Plan::MAX_BITS_PER_ITEM {
+        return Err(PlanError::Wasteful { bits_per_item });
+    }
+    let full_load = load_for(rate, hashes, aging_slices, EXACT);
+    Ok(Plan { rate, hashes, aging_slices, full_load, target_load })
+}
+
+/// The pair with the fewest bits among those with at most `limit` aging slices.
+fn cheapest(rate: f64, limit: u32) -> Result<Plan, PlanError> {
+    if !(1..=Plan::MAX_AGING_SLICES).contains(&limit) {
+        return Err(PlanError::AgingSlices { got: limit });
+    }
+    let cheapest_with = |aging_slices: u32| -> (u32, f64) {
+        // for a given l the bits fall, then rise with k: walk up from well below the best
+        let fewest = floor_u32(libm::log2(1.0 / rate) / 2.0).max(1);
+        let bits = |hashes: u32| {
+            let (k, l) = (hashes as usize, aging_slices as usize);
+            bits_per_item(k, l, load_for(TARGET_SHARE * rate, k, l, ROUGH))
+        };
+        let mut best = (fewest, bits(fewest));
+        while best.0 < Plan::MAX_HASHES {
+            let next = bits(best.0 + 1);
+            if next >= best.1 {
+                break;
+            }
+            best = (best.0 + 1, next);
+        }
+        best
+    };
+    // more aging slices mean fewer bits, though not at each single step: look at all small numbers, and at steps of a
+    // sixteenth among the large ones
+    let mut aging_slices = limit;
+    let mut best = (cheapest_with(limit), limit);
+    while aging_slices > 1 {
+        aging_slices -= (aging_slices / 16).max(1);
+        let next = cheapest_with(aging_slices);
+        if next.1 < best.0.1 {
+            best = (next, aging_slices);
+        }
+    }
+    pair(rate, best.0.0, best.1)
+}
+
+/// Halvings of an interval that starts at 64: to 17 digits.
+const EXACT: u32 = 60;
+/// To three digits, for comparing pairs.
+const ROUGH: u32 = 16;
+
+/// The load that solves `F(k, l, load) = rate`, from below: the result never exceeds the rate.
+fn load_for(rate: f64, hashes: usize, aging_slices: usize, halvings: u32) -> f64 {
+    // F is 0 without load, and 1 to a double's precision at 64
+    let (mut low, mut high) = (0.0, 64.0);
+    for _ in 0..halvings {
+        let middle = 0.5 * (low + high);
+        if worst_case_rate(hashes, aging_slices, middle) <= rate {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sizing::LEVEL_RATES;
+
+    #[test]
+    fn best_plans_are_the_known_ones() {
+        for (rate, hashes, bits) in [(1e-2, 9, 20.4), (1e-3, 11, 28.1), (1e-4, 13, 36.5), (1e-5, 15, 45.5)] {
+            let plan = Planner::new(rate).plan().expect("a legal rate");
+            assert_eq!((plan.hashes(), plan.aging_slices()), (hashes, 32), "at {rate}");
+            assert!((plan.bits_per_item() - bits).abs() < 0.06, "at {rate}: {}", plan.bits_per_item());
+        }
+    }
+
+    #[test]
+    fn every_legal_rate_has_a_plan() {
+        for rate in [Plan::MIN_RATE, 1e-9, 0.003, 0.2, 0.4999] {
+            for limit in [1, 2, 7, 64, Plan::MAX_AGING_SLICES] {
+                let plan = Planner::new(rate).max_aging_slices(limit).plan().expect("a legal rate and limit");
+                assert!(plan.worst_case_rate() <= rate, "{plan:?}");
+                assert!(plan.target_load() < plan.full_load(), "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_pair_within_the_limit_is_cheaper() {
+        for (rate, limit) in [(0.3, 6), (0.01, 32), (1e-4, 20)] {
+            let best = Planner::new(rate).max_aging_slices(limit).plan().expect("legal").bits_per_item();
+            for aging_slices in 1..=limit {
+                for hashes in 1..=24 {
+                    if let Ok(plan) = Planner::new(rate).hashes_and_aging(hashes, aging_slices).plan() {
+                        // loads are compared to three digits
+                        assert!(best <= plan.bits_per_item() * 1.002, "at {rate}: {plan:?} beats {best}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_requests_name_what_is_allowed() {
+        for rate in [0.0, -1.0, 0.5, 1.0, f64::NAN, f64::INFINITY, 1e-13] {
+            let error = Planner::new(rate).plan().expect_err("an illegal rate");
+            assert!(error.to_string().contains("below 0.5"), "{error}");
+        }
+        let request = Planner::new(0.01);
+        assert_eq!(request.hashes_and_aging(0, 5).plan(), Err(PlanError::Hashes { got: 0 }));
+        assert_eq!(request.hashes_and_aging(65, 5).plan(), Err(PlanError::Hashes { got: 65 }));
+        assert_eq!(request.hashes_and_aging(5, 0).plan(), Err(PlanError::AgingSlices { got: 0 }));
+        assert_eq!(request.max_aging_slices(0).plan(), Err(PlanError::AgingSlices { got: 0 }));
+        assert_eq!(request.level(6).plan(), Err(PlanError::Level { got: 6, rate: 0.01, levels: 6 }));
+        let wasteful = Planner::new(1e-6).hashes_and_aging(1, 100).plan();
+        assert!(matches!(wasteful, Err(PlanError::Wasteful { .. })), "{wasteful:?}");
+    }
+
+    #[test]
+    fn most_published_pairs_exceed_their_rate_at_half_fill() {
+        let exceeding = LEVEL_RATES.iter().flat_map(|&rate| levels(rate).iter().map(move |level| (rate, level))).map(
+            |(rate, level)| {
+                worst_case_rate(level.hashes as usize, level.aging_slices as usize, std::f64::consts::LN_2) / rate
+            },
+        );
+        let ratios: Vec<f64> = exceeding.collect();
+        assert_eq!(ratios.len(), 29);
+        assert_eq!(ratios.iter().filter(|&&ratio| ratio > 1.0).count(), 27);
+        let worst = ratios.iter().copied().fold(0.0, f64::max);
+        assert!((worst - 1.47).abs() < 0.01, "{worst}");
+    }
+
+    #[test]
+    fn probes_are_those_of_the_algorithm() {
+        // one slice of one function: always exactly one probe
+        assert_eq!(expected_probes(1, &[0.3]), 1.0);
+        // two functions, two slices: the second only when the first matched
+        assert!((expected_probes(2, &[0.3, 0.9]) - 1.3).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,106 @@
+//! The exact false positive rate of a row of slices.
+//!
+//! A query answers "seen" when `k` consecutive slices all have the item's bit set. For an item that was never inserted
+//! each slice agrees with probability equal to its fill, independently of the others, so the rate is the chance that a
+//! row of independent coins with known biases shows a run of `k` heads.
+//!
+//! Symbols: `k` the length of the run (`hashes`), `r_i` the fill of slice `i`, `l` the number of aging slices.
+
+use crate::hash::MAX_FUNCTIONS;
+
+/// The probability that a row of slices with these fills shows a run of at least `hashes` set bits to an item that was
+/// never inserted: the false positive rate at this moment.
+///
+/// Exact for independent slices. `fills` are fractions of set bits, each in `[0, 1]`, in order of age (either direction
+/// gives the same result). Fewer slices than `hashes` cannot show a run: the rate is 0.
+///
+/// # Panics
+///
+/// If `hashes` is not in `1..=64`.
+///
+/// ```
+/// // a run of two among three fair coins: HHT, THH, HHH
+/// let rate = timebloom::run_probability(2, &[0.5, 0.5, 0.5]);
+/// assert_eq!(rate, 3.0 / 8.0);
+/// ```
+pub fn run_probability(hashes: usize, fills: &[f64]) -> f64 {
+    assert!((1..=MAX_FUNCTIONS).contains(&hashes), "hashes is {hashes}, not in 1..={MAX_FUNCTIONS}");
+    // A run is complete for the first time at slice i when slices i-k+1..=i are set, slice i-k is clear, and nothing was
+    // complete before that: F_i = F_{i-1} + z_{i-k} r_{i-k+1} ... r_i, where z_j = (1 - r_j)(1 - F_{j-1}) and z_{-1} = 1.
+    let mut clear = [0.0; MAX_FUNCTIONS]; // z of the last k slices, at index j mod k
+    let mut complete = 0.0; // F
+    let mut slot = 0; // i mod k: where z_{i-k} stands and z_i will
+    for (i, fill) in fills.iter().enumerate() {
+        let before = complete;
+        if i + 1 >= hashes {
+            let clear_before = if i + 1 == hashes { 1.0 } else { clear[slot] };
+            complete += clear_before * fills[i + 1 - hashes..=i].iter().product::<f64>();
+        }
+        clear[slot] = (1.0 - fill) * (1.0 - before);
+        slot = if slot + 1 == hashes { 0 } else { slot + 1 };
+    }
+    complete
+}
+
+/// The rate of a filter in its worst moment, just before a shift, when a full slice has `load` items a bit.
+///
+/// At a constant rate slice `i` of the first `k` has then seen `i + 1` of the `k` generations it will see, so its fill
+/// is `1 - exp(-load (i+1)/k)`; the `l` aging slices are full.
+///
+/// # Panics
+///
+/// If `hashes` is not in `1..=64`.
+pub fn worst_case_rate(hashes: usize, aging_slices: usize, load: f64) -> f64 {
+    run_probability(hashes, &worst_case_fills(hashes, aging_slices, load))
+}
+
+/// The fills just before a shift, youngest slice first.
+pub(crate) fn worst_case_fills(hashes: usize, aging_slices: usize, load: f64) -> Vec<f64> {
+    let full = 1.0 - libm::exp(-load);
+    (1..hashes)
+        .map(|generations| 1.0 - libm::exp(-load * generations as f64 / hashes as f64))
+        .chain(std::iter::repeat_n(full, aging_slices + 1))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same probability by enumerating every outcome.
+    fn by_enumeration(hashes: usize, fills: &[f64]) -> f64 {
+        let has_run =
+            |outcome: u32| (hashes..=fills.len()).any(|end| (end - hashes..end).all(|slice| outcome >> slice & 1 == 1));
+        let chance = |outcome: u32| -> f64 {
+            let slice_chance = |(i, &fill): (usize, &f64)| if outcome >> i & 1 == 1 { fill } else { 1.0 - fill };
+            fills.iter().enumerate().map(slice_chance).product()
+        };
+        (0..1 << fills.len()).filter(|&outcome| has_run(outcome)).map(chance).sum()
+    }
+
+    #[test]
+    fn agrees_with_enumeration() {
+        let fills = [0.1, 0.9, 0.35, 0.5, 0.0, 0.77, 1.0, 0.6, 0.42, 0.5, 0.5, 0.93];
+        for hashes in 1..=6 {
+            for count in 0..=fills.len() {
+                let exact = by_enumeration(hashes, &fills[..count]);
+                let ours = run_probability(hashes, &fills[..count]);
+                assert!((exact - ours).abs() < 1e-12, "k={hashes} n={count}: {exact} against {ours}");
+            }
+        }
+    }
+
+    #[test]
+    fn direction_does_not_matter() {
+        let mut fills = [0.1, 0.9, 0.35, 0.5, 0.77, 0.6, 0.42];
+        let forward = run_probability(3, &fills);
+        fills.reverse();
+        assert!((forward - run_probability(3, &fills)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn too_few_slices_cannot_match() {
+        assert_eq!(run_probability(4, &[1.0; 3]), 0.0);
+        assert_eq!(run_probability(4, &[1.0; 4]), 1.0);
+    }
+}

@@ -1,0 +1,105 @@
+//! [`crate::Policy::Guarded`]: the paper's look-ahead, with the false positive rate predicted before every generation.
+//!
+//! Symbols: `a_c` = `full_load`, the items a bit at which a steady filter errs exactly as often as allowed; `a_t` =
+//! `target_load`, what slices are sized for; `h = a_c / a_t` the headroom between them; `tg` the target generation.
+
+use super::guard::Forecast;
+use super::resize::{generation_size, next_capacity};
+use super::shift::{Observed, Opening};
+use super::{Config, Window};
+use crate::num::{ceil_u64, floor_u64};
+use crate::slices::Slices;
+
+/// A generation is predicted to end at no more than this share of the allowed rate.
+const RATE_SHARE: f64 = 0.995;
+
+/// A slice whose generation would be cut below this share of the target is not worth opening: start fresh instead.
+const WORTHWHILE: f64 = 0.5;
+
+/// The slice that follows a generation, or a fresh start when one slice cannot keep the rate.
+pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
+    let config = &window.config;
+    let target = target_generation(config, observed.smoothed);
+    if window.slices.is_empty() {
+        return fresh(window, target);
+    }
+    let opening = one_slice(window, target);
+    let forecast = Forecast::after_opening(window, &opening.slices);
+    let allowed = forecast.insertions_within(config.rate_limit(), opening.generation_size);
+    if allowed as f64 >= WORTHWHILE * target.min(opening.generation_size as f64) && allowed >= 1 {
+        return Opening { generation_size: allowed, ..opening };
+    }
+    // the row is nearly exhausted: believe the current rate, but no more than a few times what was seen
+    let burst = observed.current.min(4.0 * observed.items as f64);
+    fresh(window, target_generation(config, observed.smoothed.max(burst)))
+}
+
+/// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here.
+fn fresh(window: &Window, target: f64) -> Opening {
+    let config = &window.config;
+    let plan = &config.plan;
+    let hashes = plan.hashes();
+    let generation_size = config.generation_size(target * plan.full_load() / plan.target_load());
+    let mut scale = 1.0;
+    loop {
+        let size = |receives: usize| config.slice_bits(scale * receives as f64 * target / plan.target_load());
+        let slices: Vec<u64> = (1..=hashes).rev().map(size).collect();
+        let forecast = Forecast::after_opening(window, &slices);
+        let allowed = forecast.insertions_within(config.rate_limit(), generation_size);
+        // each doubling lowers what the new slices add; old slices alone are within the limit
+        if allowed as f64 >= WORTHWHILE * generation_size as f64 || scale >= 16.0 {
+            return Opening { slices, generation_size: allowed.max(1) };
+        }
+        scale *= 2.0;
+    }
+}
+
+/// One slice by the look-ahead, and the generation that the receiving slices have room for.
+fn one_slice(window: &Window, target: f64) -> Opening {
+    let plan = &window.config.plan;
+    let slices = &window.slices;
+    let full_load = plan.full_load();
+    let headroom = full_load / plan.target_load();
+    let room = |position| {
+        let figures = slices.figures(position);
+        figures.bits as f64 * full_load - figures.items as f64
+    };
+    // after the shift, the slice now at position i is at i + 1; the last of the k stops receiving
+    let mut rooms: Vec<f64> = (0..slices.hashes() - 1).map(room).collect();
+    let bits = window.config.slice_bits(next_capacity(&rooms, headroom * target, share) / full_load);
+    rooms.insert(0, bits as f64 * full_load);
+    // a slice shares its room among its generations, or keeps the target for the later ones and gives this one the rest
+    let later = |(i, room): (usize, &f64)| room - (rooms.len() - 1 - i) as f64 * target;
+    let uneven = rooms.iter().enumerate().map(later).fold(f64::INFINITY, f64::min);
+    let generation_size = window.config.generation_size(generation_size(&rooms, share).max(uneven));
+    Opening { slices: vec![bits], generation_size }
+}
+
+/// What generations aim for: the rate, but no less than fills a slice of 64 bits, and no more than the largest can take.
+fn target_generation(config: &Config, rate: f64) -> f64 {
+    let plan = &config.plan;
+    let per_bit = plan.target_load() / plan.hashes() as f64;
+    let most = config.max_slice_bits() as f64 * per_bit;
+    rate.max(64.0 * per_bit).max(1.0).min(most)
+}
+
+fn share(room: f64, shifts: f64) -> f64 {
+    room / shifts
+}
+
+impl Config {
+    /// What a generation may be predicted to end at.
+    fn rate_limit(&self) -> f64 {
+        RATE_SHARE * self.plan.false_positive_rate()
+    }
+
+    /// A number of insertions: at least one, and no more than slices can count in all their generations.
+    fn generation_size(&self, items: f64) -> u64 {
+        floor_u64(items).clamp(1, Slices::MAX_ITEMS / self.plan.hashes() as u64)
+    }
+
+    /// A size in whole words, within the limits.
+    fn slice_bits(&self, bits: f64) -> u64 {
+        ceil_u64(bits / 64.0).saturating_mul(64).clamp(64, self.max_slice_bits())
+    }
+}

@@ -1,0 +1,196 @@
+//! The time window: when slices are opened, how large they are, and when they go.
+//!
+//! Every insertion passes through one place, [`Window::insert`], which does these in this order:
+//!
+//! 1. `advance`: clamp the time, and see whether the generation is over (too old, or full).
+//! 2. [`retire`]: drop slices whose items are all older than the window. First, because the following steps must not
+//!    see dead slices.
+//! 3. [`shift`]: update the estimate of the rate, close the generation, open what comes next within the memory limit.
+//! 4. [`resize`]: choose the size of the next slice and the number of insertions until the next shift. The two policies
+//!    differ here: [`paper`] follows the published equations, [`guarded`] keeps the false positive rate under its target
+//!    with the help of [`guard`].
+//!
+//! Queries never come here: they only look at slices that are live at the time they are given.
+
+mod guard;
+mod guarded;
+mod paper;
+mod resize;
+mod retire;
+mod shift;
+mod validate;
+
+use std::sync::Arc;
+
+use crate::error::Full;
+use crate::hash::ItemHash;
+use crate::policy::{OnFull, Policy};
+use crate::sizing::{Plan, run_probability};
+use crate::slices::Slices;
+use crate::timestamp::Timestamp;
+
+/// What a window is built from, and never changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) seed: u64,
+    /// The window in nanoseconds; at least [`Config::MIN_SPAN`].
+    pub(crate) span: u64,
+    /// A hint: items per span.
+    pub(crate) expected_items: u64,
+    /// A limit on [`Window::memory_bytes`].
+    pub(crate) max_bytes: Option<u64>,
+    pub(crate) policy: Policy,
+    pub(crate) on_full: OnFull,
+}
+
+impl Config {
+    /// The shortest span: a microsecond.
+    pub(crate) const MIN_SPAN: u64 = 1_000;
+
+    /// The target time between shifts: `span / l`, in nanoseconds.
+    pub(crate) fn target_shift_interval(&self) -> u64 {
+        (self.span / self.plan.aging_slices() as u64).max(1)
+    }
+}
+
+/// What happened since creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counters {
+    pub(crate) inserted: u64,
+    pub(crate) shifts: u64,
+    pub(crate) retired: u64,
+    pub(crate) fresh_starts: u64,
+    pub(crate) shortened: u64,
+    pub(crate) rejected: u64,
+    /// The highest false positive rate at the end of a generation.
+    pub(crate) worst_rate: f64,
+}
+
+/// The engine under [`crate::TimeBloom`].
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) config: Config,
+    pub(crate) slices: Slices,
+    /// The latest time that a change has seen: time never goes back behind it.
+    pub(crate) clock: Timestamp,
+    /// When the open generation got its first item.
+    pub(crate) generation_started: Timestamp,
+    /// Nothing that is held was inserted before this.
+    pub(crate) oldest_bound: Timestamp,
+    /// Insertions that may still come before a shift.
+    pub(crate) inserts_until_shift: u64,
+    /// The estimated rate: items per target shift interval.
+    pub(crate) rate: f64,
+    pub(crate) counters: Counters,
+}
+
+impl Window {
+    pub(crate) fn new(config: Config) -> Self {
+        let mut window = Window {
+            slices: Slices::new(config.plan.hashes()),
+            clock: Timestamp::MIN,
+            generation_started: Timestamp::MIN,
+            oldest_bound: Timestamp::MIN,
+            inserts_until_shift: 0,
+            rate: 0.0,
+            counters: Counters::default(),
+            config,
+        };
+        window.start();
+        window
+    }
+
+    /// The state of a filter without items.
+    fn start(&mut self) {
+        self.rate = self.config.expected_items as f64 / self.config.plan.aging_slices() as f64;
+        self.inserts_until_shift = 0;
+        if self.config.policy == Policy::Paper {
+            self.open(&paper::first(&self.config));
+        }
+    }
+
+    /// Forgets every item.
+    pub(crate) fn clear(&mut self) {
+        self.slices.clear();
+        self.start();
+    }
+
+    /// Records an item at `now`.
+    pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
+        let now = self.clamp(now);
+        self.advance(now)?;
+        self.slices.insert(hash, now);
+        self.clock = now;
+        self.inserts_until_shift -= 1;
+        self.counters.inserted += 1;
+        Ok(())
+    }
+
+    /// Brings the filter to a state that takes an insertion at `now`.
+    fn advance(&mut self, now: Timestamp) -> Result<(), Full> {
+        if self.slices.generation_items() == 0 {
+            // the first item of all
+            self.generation_started = now;
+            self.oldest_bound = now;
+        }
+        if !self.is_shift_due(now) {
+            return Ok(());
+        }
+        // one place less than is kept: a new slice follows
+        self.retire(now, self.kept_slices().saturating_sub(1));
+        let observed = self.observe(now);
+        let opening = match self.config.policy {
+            Policy::Paper => paper::next(self, &observed),
+            Policy::Guarded => guarded::next(self, &observed),
+        };
+        self.shift(&observed, &opening, now)
+    }
+
+    /// Whether an insertion at `now` must go into a new generation.
+    pub(crate) fn is_shift_due(&self, now: Timestamp) -> bool {
+        let full = self.inserts_until_shift == 0;
+        match self.config.policy {
+            Policy::Paper => full,
+            Policy::Guarded => full || now.nanos_since(self.generation_started) >= self.config.target_shift_interval(),
+        }
+    }
+
+    /// `now`, or the latest time seen when that is later: backward steps stand still.
+    pub(crate) fn clamp(&self, now: Timestamp) -> Timestamp {
+        now.max(self.clock)
+    }
+
+    /// The start of the window that ends at `now`.
+    pub(crate) fn horizon(&self, now: Timestamp) -> Timestamp {
+        Timestamp::from_nanos(self.clamp(now).as_nanos().saturating_sub(self.config.span))
+    }
+
+    /// How many slices, from the youngest on, may hold items of the window that ends at `now`.
+    pub(crate) fn live(&self, now: Timestamp) -> usize {
+        self.slices.since(self.horizon(now))
+    }
+
+    /// No item whose oldest slice is at `position` was inserted before this.
+    pub(crate) fn earliest(&self, position: usize) -> Timestamp {
+        // the generation before it had ended by then: its oldest slice is the next older one
+        let older = position + 1;
+        if older < self.slices.len() { self.oldest_bound.max(self.slices.newest_of(older)) } else { self.oldest_bound }
+    }
+
+    /// All bytes: this struct and what it owns. Plans are shared between filters and not counted.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes_with(&[])
+    }
+
+    /// All bytes, as they would be with these further slices.
+    fn memory_bytes_with(&self, new: &[u64]) -> usize {
+        size_of::<Self>() + self.slices.heap_bytes_with(new)
+    }
+}
+
+/// The false positive rate of the first `live` slices, from their fills.
+pub(crate) fn rate_of(slices: &Slices, live: usize) -> f64 {
+    let fills: Vec<f64> = (0..live).map(|position| slices.fill(position)).collect();
+    run_probability(slices.hashes(), &fills)
+}

@@ -1,0 +1,58 @@
+//! [`crate::Policy::Paper`]: the equations as published.
+//!
+//! The paper leaves the rounding open. With everything rounded down a filter settles one slice above `k + l`, or stops
+//! growing, or allows no insertion at all; so capacities are whole items, divisions round up, and the target generation
+//! gets one item of slack. Then it settles at exactly `k + l` slices.
+
+use std::f64::consts::LN_2;
+
+use super::resize::{generation_size, next_capacity};
+use super::shift::{Observed, Opening};
+use super::{Config, Window};
+use crate::num::ceil_u64;
+use crate::slices::Slices;
+
+/// The `k + l` equal slices that a filter starts with.
+pub(super) fn first(config: &Config) -> Opening {
+    let plan = &config.plan;
+    let (k, l) = (plan.hashes() as f64, plan.aging_slices() as f64);
+    let bits = slice_bits(config.expected_items as f64 * k / l, config);
+    let rooms = vec![capacity(bits); plan.hashes()];
+    Opening { slices: vec![bits; plan.base_slices()], generation_size: generation(&rooms) }
+}
+
+/// The slice that follows a generation, and how many insertions come before the next shift.
+pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
+    let slices = &window.slices;
+    // after the shift, the slice now at position i is at i + 1; the last of the k stops receiving
+    let mut rooms: Vec<f64> = (0..slices.hashes() - 1).map(|position| room(slices, position)).collect();
+    // paper, eq. 6: tg = g * span / (t_s * l), which is the rate seen per shift interval
+    let target = libm::ceil(observed.current) + 1.0;
+    let bits = slice_bits(next_capacity(&rooms, target, share), &window.config);
+    rooms.insert(0, capacity(bits));
+    Opening { slices: vec![bits], generation_size: generation(&rooms) }
+}
+
+fn generation(rooms: &[f64]) -> u64 {
+    ceil_u64(generation_size(rooms, share)).clamp(1, Slices::MAX_ITEMS / rooms.len() as u64)
+}
+
+fn room(slices: &Slices, position: usize) -> f64 {
+    let figures = slices.figures(position);
+    capacity(figures.bits) - figures.items as f64
+}
+
+/// Items that fill half of a slice.
+fn capacity(bits: u64) -> f64 {
+    libm::floor(bits as f64 * LN_2)
+}
+
+/// paper, eq. 9: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
+fn slice_bits(capacity: f64, config: &Config) -> u64 {
+    let least = 2 * config.plan.hashes() as u64;
+    ceil_u64(capacity / LN_2).clamp(least, config.max_slice_bits().max(least))
+}
+
+fn share(room: f64, shifts: f64) -> f64 {
+    libm::ceil(room / shifts)
+}

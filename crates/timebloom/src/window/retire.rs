@@ -1,0 +1,46 @@
+//! Dropping slices whose items have all left the window.
+
+use super::Window;
+use crate::policy::Policy;
+use crate::timestamp::Timestamp;
+
+impl Window {
+    /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
+    /// of them stay in any case.
+    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) {
+        let live = self.live(now).max(keep.min(self.slices.len()));
+        if live == 0 {
+            // the slices that receive are as new as the last insertion: either they stay, or all go
+            self.rate = self.observe(now).smoothed;
+            self.counters.retired += self.slices.len() as u64;
+            self.slices.clear();
+            return;
+        }
+        while self.slices.len() > live {
+            self.drop_oldest();
+            self.counters.retired += 1;
+        }
+        self.slices.shrink();
+    }
+
+    /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.
+    pub(super) fn kept_slices(&self) -> usize {
+        match self.config.policy {
+            Policy::Paper => self.config.plan.base_slices(),
+            Policy::Guarded => 0,
+        }
+    }
+
+    /// Drops the oldest slice, whatever it holds.
+    pub(super) fn drop_oldest(&mut self) {
+        if let Some(newest) = self.slices.pop() {
+            self.oldest_bound = self.oldest_bound.max(newest);
+        }
+    }
+
+    /// Lets time pass without an insertion: gives back the memory of what has expired by `now`.
+    pub(crate) fn advance_to(&mut self, now: Timestamp) {
+        self.clock = self.clamp(now);
+        self.retire(now, self.kept_slices());
+    }
+}

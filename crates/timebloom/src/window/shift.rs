@@ -1,0 +1,108 @@
+//! Closing a generation and opening the next one.
+
+use super::{Config, Window, rate_of};
+use crate::error::Full;
+use crate::policy::OnFull;
+use crate::slices::bits::SliceBits;
+use crate::slices::{MAX_SLICE_BITS, Slices};
+use crate::timestamp::Timestamp;
+
+/// What the generation that ends tells about the rate, in items per target shift interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Observed {
+    /// Items of the generation.
+    pub(super) items: u64,
+    /// How long it took, in nanoseconds; at least [`SHORTEST`], so that a burst cannot look infinitely fast.
+    pub(super) elapsed: u64,
+    /// The rate of this generation alone.
+    pub(super) current: f64,
+    /// The rate smoothed over about one shift interval.
+    pub(super) smoothed: f64,
+}
+
+/// What a shift opens.
+#[derive(Debug, PartialEq)]
+pub(super) struct Opening {
+    /// Sizes in bits, youngest first: one slice, or `hashes` of them for a fresh start.
+    pub(super) slices: Vec<u64>,
+    /// Insertions until the next shift; at least 1.
+    pub(super) generation_size: u64,
+}
+
+/// The least time that a generation counts as: 1 ms.
+const SHORTEST: u64 = 1_000_000;
+
+impl Window {
+    /// Looks at the open generation as if it ended at `now`.
+    pub(super) fn observe(&self, now: Timestamp) -> Observed {
+        let items = self.slices.generation_items();
+        let interval = self.config.target_shift_interval();
+        let elapsed = now.nanos_since(self.generation_started).max(SHORTEST.min(interval));
+        if items == 0 {
+            // nothing new: believe what was known, at first the hint
+            return Observed { items, elapsed, current: self.rate, smoothed: self.rate };
+        }
+        let intervals = elapsed as f64 / interval as f64;
+        let current = items as f64 / intervals;
+        let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
+        Observed { items, elapsed, current, smoothed }
+    }
+
+    /// Ends the generation and opens the next, unless the memory limit forbids it: then nothing changes.
+    pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) -> Result<(), Full> {
+        debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
+        if let Some(full) = self.over_limit(opening)
+            && self.config.on_full == OnFull::Reject
+        {
+            self.counters.rejected += 1;
+            return Err(full);
+        }
+        self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
+        self.rate = observed.smoothed;
+        self.slices.close_generation();
+        while !self.slices.is_empty() && self.over_limit(opening).is_some() {
+            self.drop_oldest();
+            self.counters.shortened += 1;
+        }
+        if self.slices.is_empty() {
+            self.oldest_bound = now;
+        }
+        self.open(opening);
+        self.generation_started = now;
+        self.counters.shifts += 1;
+        self.counters.fresh_starts += u64::from(opening.slices.len() > 1);
+        Ok(())
+    }
+
+    /// Opens slices in front of the others.
+    pub(super) fn open(&mut self, opening: &Opening) {
+        for &bits in opening.slices.iter().rev() {
+            self.slices.push(bits);
+        }
+        self.inserts_until_shift = opening.generation_size;
+    }
+
+    /// The error of an insertion that cannot have these slices, if it cannot.
+    fn over_limit(&self, opening: &Opening) -> Option<Full> {
+        let max_bytes = self.config.max_bytes?;
+        let needed_bytes = self.memory_bytes_with(&opening.slices) as u64;
+        (needed_bytes > max_bytes).then_some(Full { needed_bytes, max_bytes })
+    }
+}
+
+impl Config {
+    /// The largest slice: under a memory limit, such that `k + l` of them fit.
+    pub(crate) fn max_slice_bits(&self) -> u64 {
+        let Some(max_bytes) = self.max_bytes else { return MAX_SLICE_BITS };
+        let row = max_bytes.saturating_sub(size_of::<Window>() as u64) / self.plan.base_slices() as u64;
+        let overhead = Slices::SLOT_BYTES + size_of::<u64>();
+        let words = row.saturating_sub(overhead as u64) / 8;
+        (words * 64).min(MAX_SLICE_BITS)
+    }
+
+    /// The least memory limit that a filter of these proportions can work with.
+    pub(crate) fn min_bytes(&self) -> u64 {
+        let slice = Slices::SLOT_BYTES + SliceBits::heap_bytes(128);
+        (size_of::<Window>() + self.plan.base_slices() * slice) as u64
+    }
+}
