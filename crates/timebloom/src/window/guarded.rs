@@ -1,5 +1,14 @@
 //! [`crate::Policy::Guarded`]: the paper's look-ahead, with the false positive rate predicted before every generation.
 //!
+//! A generation is never allowed more insertions than keep the predicted rate within the target. What remains is to
+//! spend that budget well, since slices that are full stay for a whole window:
+//!
+//! - At a steady rate one slice per shift, sized for the load that leaves some headroom, is all there is to it.
+//! - When the stream speeds up, generations fill before their time and slices multiply. More slices mean more chances of
+//!   a run, so each may be filled a little less.
+//! - When it speeds up faster than slices can follow one by one, or the row is nearly exhausted, start fresh: `k` new
+//!   slices at once, of the size the new rate asks for. The old ones only age from there on.
+//!
 //! Symbols: `a_c` = `full_load`, the items a bit at which a steady filter errs exactly as often as allowed; `a_t` =
 //! `target_load`, what slices are sized for; `h = a_c / a_t` the headroom between them; `tg` the target generation.
 
@@ -13,10 +22,18 @@ use crate::slices::Slices;
 /// A generation is predicted to end at no more than this share of the allowed rate.
 const RATE_SHARE: f64 = 0.995;
 
-/// A slice whose generation would be cut below this share of the target is not worth opening: start fresh instead.
+/// A generation that would be cut below this share of what the slices have room for is not worth a slice.
 const WORTHWHILE: f64 = 0.5;
 
-/// The slice that follows a generation, or a fresh start when one slice cannot keep the rate.
+/// Slices cannot follow the rate when a generation takes less than this share of the target ...
+const LAGGING: f64 = 0.5;
+/// ... which only matters once this share of the allowed rate is spent.
+const SPENT: f64 = 0.6;
+
+/// A burst may look this many times larger than what was seen of it.
+const BURST: f64 = 4.0;
+
+/// The slice that follows a generation, or a fresh start when one slice cannot keep up.
 pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let config = &window.config;
     let target = target_generation(config, observed.smoothed);
@@ -24,13 +41,18 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
         return fresh(window, target);
     }
     let opening = one_slice(window, target);
+    let wanted = opening.generation_size;
     let forecast = Forecast::after_opening(window, &opening.slices);
-    let allowed = forecast.insertions_within(config.rate_limit(), opening.generation_size);
-    if allowed as f64 >= WORTHWHILE * target.min(opening.generation_size as f64) && allowed >= 1 {
-        return Opening { generation_size: allowed, ..opening };
+    let rate = forecast.rate_after(wanted);
+    let lagging = (wanted as f64) < LAGGING * target && rate > SPENT * config.plan.false_positive_rate();
+    if !lagging {
+        let allowed =
+            if rate <= config.rate_limit() { wanted } else { forecast.insertions_within(config.rate_limit(), wanted) };
+        if allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
+            return Opening { generation_size: allowed, ..opening };
+        }
     }
-    // the row is nearly exhausted: believe the current rate, but no more than a few times what was seen
-    let burst = observed.current.min(4.0 * observed.items as f64);
+    let burst = observed.current.min(BURST * observed.items as f64);
     fresh(window, target_generation(config, observed.smoothed.max(burst)))
 }
 
@@ -38,16 +60,14 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
 fn fresh(window: &Window, target: f64) -> Opening {
     let config = &window.config;
     let plan = &config.plan;
-    let hashes = plan.hashes();
-    let generation_size = config.generation_size(target * plan.full_load() / plan.target_load());
+    let wanted = config.generation_size(target * plan.full_load() / plan.target_load());
     let mut scale = 1.0;
     loop {
         let size = |receives: usize| config.slice_bits(scale * receives as f64 * target / plan.target_load());
-        let slices: Vec<u64> = (1..=hashes).rev().map(size).collect();
-        let forecast = Forecast::after_opening(window, &slices);
-        let allowed = forecast.insertions_within(config.rate_limit(), generation_size);
-        // each doubling lowers what the new slices add; old slices alone are within the limit
-        if allowed as f64 >= WORTHWHILE * generation_size as f64 || scale >= 16.0 {
+        let slices: Vec<u64> = (1..=plan.hashes()).rev().map(size).collect();
+        let allowed = Forecast::after_opening(window, &slices).insertions_within(config.rate_limit(), wanted);
+        // each doubling lowers what the new slices add; the old ones alone are within the limit
+        if allowed as f64 >= WORTHWHILE * wanted as f64 || scale >= 16.0 {
             return Opening { slices, generation_size: allowed.max(1) };
         }
         scale *= 2.0;
@@ -58,8 +78,10 @@ fn fresh(window: &Window, target: f64) -> Opening {
 fn one_slice(window: &Window, target: f64) -> Opening {
     let plan = &window.config.plan;
     let slices = &window.slices;
-    let full_load = plan.full_load();
-    let headroom = full_load / plan.target_load();
+    // F grows with the number of slices and with the k-th power of the load
+    let crowd = (slices.len() + 1 - slices.hashes()) as f64 / plan.aging_slices() as f64;
+    let full_load = plan.full_load() * libm::pow(crowd.clamp(1.0, 4.0), -1.0 / slices.hashes() as f64);
+    let headroom = plan.full_load() / plan.target_load();
     let room = |position| {
         let figures = slices.figures(position);
         figures.bits as f64 * full_load - figures.items as f64

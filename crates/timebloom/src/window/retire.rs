@@ -8,10 +8,13 @@ impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
     /// of them stay in any case.
     pub(super) fn retire(&mut self, now: Timestamp, keep: usize) {
+        if self.slices.is_empty() {
+            return;
+        }
         let live = self.live(now).max(keep.min(self.slices.len()));
         if live == 0 {
             // the slices that receive are as new as the last insertion: either they stay, or all go
-            self.rate = self.observe(now).smoothed;
+            self.rate = self.rate_after_idling(now);
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
             return;
@@ -29,6 +32,14 @@ impl Window {
             Policy::Paper => self.config.plan.base_slices(),
             Policy::Guarded => 0,
         }
+    }
+
+    /// The rate to start from once everything has expired: that of the last window, averaged over it and the silence
+    /// since. Streams often come back as they were, and a start too large wastes less than one too small.
+    fn rate_after_idling(&self, now: Timestamp) -> f64 {
+        let span = self.config.span as f64;
+        let idle = self.clamp(now).nanos_since(self.slices.newest()) as f64;
+        self.rate * span / (span + idle)
     }
 
     /// Drops the oldest slice, whatever it holds.
