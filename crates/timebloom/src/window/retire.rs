@@ -17,6 +17,8 @@ impl Window {
             self.rate = self.rate_after_idling(now);
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
+            // the generation is gone with its slices: the next insertion opens new ones
+            self.inserts_until_shift = 0;
             return;
         }
         while self.slices.len() > live {
@@ -53,5 +55,22 @@ impl Window {
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
         self.retire(now, self.kept_slices());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{TimeBloom, Timestamp};
+
+    /// A filter left without slices, but with insertions to go, would put the next items nowhere.
+    #[test]
+    fn items_after_an_idle_time_are_kept_too() {
+        let mut filter = TimeBloom::builder(Duration::from_secs(10)).seed(1).build().unwrap();
+        filter.insert_at("before", Timestamp::from_secs(1)).unwrap();
+        filter.advance_to(Timestamp::from_secs(100));
+        filter.insert_at("after", Timestamp::from_secs(100)).unwrap();
+        assert!(filter.contains_at("after", Timestamp::from_secs(110)));
     }
 }
