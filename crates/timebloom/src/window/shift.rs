@@ -12,7 +12,8 @@ use crate::timestamp::Timestamp;
 pub(super) struct Observed {
     /// Items of the generation.
     pub(super) items: u64,
-    /// How long it took, in nanoseconds; at least [`SHORTEST`], so that a burst cannot look infinitely fast.
+    /// How long it took, in nanoseconds; no less than [`Config::shortest_generation`], so that a burst cannot look
+    /// infinitely fast.
     pub(super) elapsed: u64,
     /// The rate of this generation alone.
     pub(super) current: f64,
@@ -29,15 +30,12 @@ pub(super) struct Opening {
     pub(super) generation_size: u64,
 }
 
-/// The least time that a generation counts as: 1 ms.
-const SHORTEST: u64 = 1_000_000;
-
 impl Window {
     /// Looks at the open generation as if it ended at `now`.
     pub(super) fn observe(&self, now: Timestamp) -> Observed {
         let items = self.slices.generation_items();
         let interval = self.config.target_shift_interval();
-        let elapsed = now.nanos_since(self.generation_started).max(SHORTEST.min(interval));
+        let elapsed = now.nanos_since(self.generation_started).max(self.config.shortest_generation());
         if items == 0 {
             // nothing new: believe what was known, at first the hint
             return Observed { items, elapsed, current: self.rate, smoothed: self.rate };
@@ -91,6 +89,12 @@ impl Window {
 }
 
 impl Config {
+    /// The least time that a generation counts as: 1 ms, or an eighth of a short shift interval. With a whole one, a
+    /// generation that fills before its time would never look faster than its own size.
+    fn shortest_generation(&self) -> u64 {
+        (self.target_shift_interval() / 8).clamp(1, 1_000_000)
+    }
+
     /// The largest slice: under a memory limit, such that `k + l` of them fit.
     pub(crate) fn max_slice_bits(&self) -> u64 {
         let Some(max_bytes) = self.max_bytes else { return MAX_SLICE_BITS };
@@ -104,5 +108,23 @@ impl Config {
     pub(crate) fn min_bytes(&self) -> u64 {
         let slice = Slices::SLOT_BYTES + SliceBits::heap_bytes(128);
         (size_of::<Window>() + self.plan.base_slices() * slice) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{TimeBloom, Timestamp};
+
+    #[test]
+    fn short_windows_follow_fast_streams() {
+        for (span, gap) in [(20_000_000, 1_000), (100_000, 10), (1_000, 0)] {
+            let mut filter = TimeBloom::builder(Duration::from_nanos(span)).seed(1).build().unwrap();
+            for item in 0..20_000_u64 {
+                filter.insert_at(item.to_le_bytes(), Timestamp::from_nanos(item * gap)).unwrap();
+                assert!(filter.window.slices.len() < 250, "{} slices at item {item}", filter.window.slices.len());
+            }
+        }
     }
 }
