@@ -205,8 +205,13 @@ impl Slices {
     /// Gives back the places of retired slices when there are many.
     pub(crate) fn shrink(&mut self) {
         if self.row.capacity() > self.row.len() + self.row.len() / 4 + 4 {
-            self.row.shrink_to_fit();
+            self.shrink_to_fit();
         }
+    }
+
+    /// Gives back all places of slices that are gone.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.row.shrink_to_fit();
     }
 
     /// Bits of all slices.

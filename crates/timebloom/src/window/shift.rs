@@ -49,6 +49,10 @@ impl Window {
     /// Ends the generation and opens the next, unless the memory limit forbids it: then nothing changes.
     pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) -> Result<(), Full> {
         debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
+        if self.over_limit(opening).is_some() {
+            // the places of retired slices count too
+            self.slices.shrink_to_fit();
+        }
         if let Some(full) = self.over_limit(opening)
             && self.config.on_full == OnFull::Reject
         {
@@ -60,6 +64,8 @@ impl Window {
         self.slices.close_generation();
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
             self.drop_oldest();
+            // a slice of 64 bits frees nothing but its place
+            self.slices.shrink_to_fit();
             self.counters.shortened += 1;
         }
         if self.slices.is_empty() {
@@ -115,7 +121,27 @@ impl Config {
 mod tests {
     use std::time::Duration;
 
-    use crate::{TimeBloom, Timestamp};
+    use crate::{BuildError, OnFull, TimeBloom, Timestamp};
+
+    /// Slices of 64 bits have no memory but their place: dropping them without giving up the places freed nothing, and
+    /// went on until no slice was left.
+    #[test]
+    fn shortening_never_goes_below_what_an_insertion_needs() {
+        let builder = TimeBloom::builder(Duration::from_secs(60)).hashes_and_aging(7, 5).seed(1);
+        let Err(BuildError::MaxBytes { min, .. }) = builder.clone().max_bytes(0).build() else {
+            panic!("a limit of nothing is refused");
+        };
+        let mut filter = builder.max_bytes(min).on_full(OnFull::Shorten).build().unwrap();
+        let mut now = Timestamp::from_secs(1);
+        for item in 0..2_000_u32 {
+            // slow, then fast: first many small slices, then larger ones
+            now = now.saturating_add(Duration::from_millis(if item < 100 { 13_000 } else { 10 }));
+            filter.insert_at(item.to_le_bytes(), now).unwrap();
+            assert_eq!(filter.validate(), Ok(()), "item {item}");
+            assert!(filter.contains_at(item.to_le_bytes(), now));
+        }
+        assert!(filter.stats(now).shortened > 0);
+    }
 
     #[test]
     fn short_windows_follow_fast_streams() {
