@@ -65,7 +65,8 @@ impl From<PlanError> for BuildError {
 }
 
 /// An insertion was rejected: it needs more memory than the filter may use, and the filter is built to
-/// [reject](crate::OnFull::Reject) rather than to forget early. The item is not recorded; nothing else changed.
+/// [reject](crate::OnFull::Reject) rather than to forget early. The item is not recorded. Time has moved on;
+/// nothing else changed.
 ///
 /// Only filters with a [`max_bytes`](crate::TimeBloomBuilder::max_bytes) ever return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -119,9 +119,10 @@ impl Window {
     /// Records an item at `now`.
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
         let now = self.clamp(now);
+        // first: what expires by now is retired even if the insertion is rejected, so time must not go back behind it
+        self.clock = now;
         self.advance(now)?;
         self.slices.insert(hash, now);
-        self.clock = now;
         self.inserts_until_shift -= 1;
         self.counters.inserted += 1;
         Ok(())
