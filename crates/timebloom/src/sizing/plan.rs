@@ -296,7 +296,7 @@ fn cache() -> std::sync::MutexGuard<'static, PlanCache> {
 }
 
 /// Slices are sized for this share of the target rate; the rest absorbs rate changes.
-const TARGET_SHARE: f64 = 0.85;
+const TARGET_SHARE: f64 = 0.92;
 
 fn pair(rate: f64, hashes: u32, aging_slices: u32) -> Result<Plan, PlanError> {
     if !(1..=Plan::MAX_HASHES).contains(&hashes) {

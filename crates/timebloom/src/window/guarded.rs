@@ -27,7 +27,8 @@ const WORTHWHILE: f64 = 0.5;
 
 /// Slices cannot follow the rate when a generation takes less than this share of the target ...
 const LAGGING: f64 = 0.5;
-/// ... which only matters once this share of the allowed rate is spent.
+/// ... which only matters when the row has spent more than this share of the allowed rate, in proportion to the part of
+/// the window that it covers.
 const SPENT: f64 = 0.6;
 
 /// A burst may look this many times larger than what was seen of it.
@@ -44,7 +45,9 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let wanted = opening.generation_size;
     let forecast = Forecast::after_opening(window, &opening.slices);
     let rate = forecast.rate_after(wanted);
-    let lagging = (wanted as f64) < LAGGING * target && rate > SPENT * config.plan.false_positive_rate();
+    let covered = window.clock.nanos_since(window.oldest_bound) as f64 / config.span as f64;
+    let spent = rate / config.plan.false_positive_rate();
+    let lagging = (wanted as f64) < LAGGING * target && spent > SPENT * covered.min(1.0);
     if !lagging {
         let allowed =
             if rate <= config.rate_limit() { wanted } else { forecast.insertions_within(config.rate_limit(), wanted) };

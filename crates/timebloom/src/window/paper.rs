@@ -26,8 +26,11 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let slices = &window.slices;
     // after the shift, the slice now at position i is at i + 1; the last of the k stops receiving
     let mut rooms: Vec<f64> = (0..slices.hashes() - 1).map(|position| room(slices, position)).collect();
-    // paper, eq. 6: tg = g * span / (t_s * l), which is the rate seen per shift interval
-    let target = libm::ceil(observed.current) + 1.0;
+    // paper, eq. 6: tg = g * span / (t_s * l); in integers, since a rounded quotient would not settle
+    let plan = &window.config.plan;
+    let target = (u128::from(observed.items) * u128::from(window.config.span))
+        .div_ceil(u128::from(observed.elapsed) * plan.aging_slices() as u128);
+    let target = target as f64 + 1.0;
     let bits = slice_bits(next_capacity(&rooms, target, share), &window.config);
     rooms.insert(0, capacity(bits));
     Opening { slices: vec![bits], generation_size: generation(&rooms) }
