@@ -1,10 +1,14 @@
-//! What tests, examples and the evaluation share: streams with known rates, an exact model of a window, and measurements
-//! of a filter that runs through a stream.
+//! What tests, examples and the evaluation share: streams with known rates, an exact model of a window, measurements of a
+//! filter that runs through a stream, and the generated tables of the documentation.
 
+mod levels_table;
 mod measure;
+mod memory;
 mod model;
 mod scenario;
 
+pub use levels_table::levels_table;
 pub use measure::{Measured, measure, rate_from_fills};
+pub use memory::map_bytes;
 pub use model::ExactWindow;
 pub use scenario::{Arrivals, Scenario};
