@@ -29,7 +29,7 @@ fn key(parts: [&str; 3]) -> Vec<u8> {
 fn click(random: &mut fastrand::Rng, number: u32) -> Vec<u8> {
     let robot = number.is_multiple_of(10);
     let (ip, app, device) = if robot {
-        // a robot is busy for two minutes, then the next one is; after 20 minutes the first ten begin again
+        // thirty of them are busy for two minutes, then the next thirty; after 20 minutes the first begin again
         let shift = number / (CLICKS / 60);
         let robot = shift % 10 * 30 + random.u32(..30);
         (robot, robot % 7, robot % 5)
