@@ -97,7 +97,11 @@ impl CountBloom {
 
     /// Records an item unless it is in the window; one that is keeps the age it has.
     pub fn insert_if_new(&mut self, item: impl AsRef<[u8]>) -> Verdict {
-        let hash = self.hash(item);
+        self.insert_if_new_hash(self.hash(item))
+    }
+
+    /// [`insert_if_new`](Self::insert_if_new) for a hash.
+    pub fn insert_if_new_hash(&mut self, hash: ItemHash) -> Verdict {
         let seen = self.contains_hash(hash);
         if !seen {
             self.insert_hash(hash);
@@ -107,7 +111,11 @@ impl CountBloom {
 
     /// Tells whether an item is in the window, and records it in any case.
     pub fn check_and_insert(&mut self, item: impl AsRef<[u8]>) -> Verdict {
-        let hash = self.hash(item);
+        self.check_and_insert_hash(self.hash(item))
+    }
+
+    /// [`check_and_insert`](Self::check_and_insert) for a hash.
+    pub fn check_and_insert_hash(&mut self, hash: ItemHash) -> Verdict {
         let seen = self.contains_hash(hash);
         self.insert_hash(hash);
         Verdict::seen_if(seen)
@@ -125,7 +133,12 @@ impl CountBloom {
 
     /// Whether an item is among the last `count` insertions, as far as the window reaches: always true if it is.
     pub fn contains_within(&self, item: impl AsRef<[u8]>, count: u64) -> bool {
-        self.slices.has_run(self.hash(item), 0..self.live(count.min(self.capacity)))
+        self.contains_within_hash(self.hash(item), count)
+    }
+
+    /// [`contains_within`](Self::contains_within) for a hash.
+    pub fn contains_within_hash(&self, hash: ItemHash, count: u64) -> bool {
+        self.slices.has_run(hash, 0..self.live(count.min(self.capacity)))
     }
 
     /// Forgets every item. Counters in [`stats`](Self::stats) go on.

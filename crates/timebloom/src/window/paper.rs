@@ -50,7 +50,7 @@ fn capacity(bits: u64) -> f64 {
     libm::floor(bits as f64 * LN_2)
 }
 
-/// paper, eq. 9: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
+/// paper, eq. 8: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
 fn slice_bits(capacity: f64, config: &Config) -> u64 {
     let least = 2 * config.plan.hashes() as u64;
     ceil_u64(capacity / LN_2).clamp(least, config.max_slice_bits().max(least))

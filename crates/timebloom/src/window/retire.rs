@@ -17,6 +17,7 @@ impl Window {
             self.rate = self.rate_after_idling(now);
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
+            self.inserts_until_shift = 0;
             return;
         }
         while self.slices.len() > live {

@@ -83,7 +83,7 @@ impl Window {
     }
 
     /// The error of an insertion that cannot have these slices, if it cannot.
-    fn over_limit(&self, opening: &Opening) -> Option<Full> {
+    pub(super) fn over_limit(&self, opening: &Opening) -> Option<Full> {
         let max_bytes = self.config.max_bytes?;
         let needed_bytes = self.memory_bytes_with(&opening.slices) as u64;
         (needed_bytes > max_bytes).then_some(Full { needed_bytes, max_bytes })

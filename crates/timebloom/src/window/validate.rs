@@ -13,6 +13,9 @@ impl Window {
         if slices.hashes() != config.plan.hashes() {
             return Err(format!("I2: rows of {} hashes, the plan has {}", slices.hashes(), config.plan.hashes()));
         }
+        if slices.is_empty() && self.inserts_until_shift > 0 {
+            return Err(format!("I2: no slices, but {} insertions until a shift", self.inserts_until_shift));
+        }
         if config.policy == Policy::Paper && slices.len() < config.plan.base_slices() {
             return Err(format!("I2: {} slices, the paper keeps {}", slices.len(), config.plan.base_slices()));
         }
