@@ -17,6 +17,7 @@ impl Window {
             self.rate = self.rate_after_idling(now);
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
+            // no slice is left to take an insertion: the next one must shift, whatever room the last generation had
             self.inserts_until_shift = 0;
             return;
         }
@@ -54,5 +55,23 @@ impl Window {
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
         self.retire(now, self.kept_slices());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{TimeBloom, Timestamp};
+
+    #[test]
+    fn insertions_go_on_after_everything_has_expired() {
+        let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build().unwrap();
+        filter.insert_at("a", Timestamp::from_secs(100)).unwrap();
+        filter.advance_to(Timestamp::from_secs(1_000));
+        assert_eq!(filter.stats(Timestamp::from_secs(1_000)).slices, 0);
+        filter.insert_at("b", Timestamp::from_secs(1_001)).unwrap();
+        assert!(filter.contains_at("b", Timestamp::from_secs(1_061)));
+        assert!(!filter.contains_at("a", Timestamp::from_secs(1_001)));
     }
 }
