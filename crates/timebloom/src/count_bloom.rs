@@ -216,6 +216,7 @@ impl CountBloom {
         for _ in 0..missing {
             self.slices.push(self.slice_bits());
         }
+        self.slices.shrink(0);
         self.shifts += 1;
     }
 

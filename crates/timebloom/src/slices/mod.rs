@@ -57,6 +57,8 @@ pub(crate) struct SliceFigures {
     pub(crate) last_generation: u64,
 }
 
+const _: () = assert!(size_of::<Slice>() <= Slices::SLOT_BYTES);
+
 impl Slices {
     /// The most insertions a slice can count.
     pub(crate) const MAX_ITEMS: u64 = u32::MAX as u64;
@@ -202,11 +204,9 @@ impl Slices {
         self.generation_items = 0;
     }
 
-    /// Gives back the places of retired slices when there are many.
-    pub(crate) fn shrink(&mut self) {
-        if self.row.capacity() > self.row.len() + self.row.len() / 4 + 4 {
-            self.row.shrink_to_fit();
-        }
+    /// Gives back the places of retired slices, but for `spare` of them that slices to come will take.
+    pub(crate) fn shrink(&mut self, spare: usize) {
+        self.row.shrink_to(self.row.len() + spare);
     }
 
     /// Bits of all slices.
@@ -216,13 +216,14 @@ impl Slices {
 
     /// Heap bytes, as they would be with `new` further slices.
     pub(crate) fn heap_bytes_with(&self, new: &[u64]) -> usize {
-        let places = self.row.capacity().max(self.row.len() + new.len());
+        // not the row's capacity: it depends on the past, and a restored or cloned filter must count like its original
+        let places = self.row.len() + new.len();
         let held = self.row.iter().map(|slice| slice.bits.len());
         places * Self::SLOT_BYTES + held.chain(new.iter().copied()).map(SliceBits::heap_bytes).sum::<usize>()
     }
 
-    /// Bytes that a slice takes besides its bits.
-    pub(crate) const SLOT_BYTES: usize = size_of::<Slice>();
+    /// Bytes that a slice takes besides its bits. A constant: see [`crate::window::Window::OWN_BYTES`].
+    pub(crate) const SLOT_BYTES: usize = 32;
 
     /// The hash function of the slice at `position`: slices that are `hashes` apart share one.
     #[inline]

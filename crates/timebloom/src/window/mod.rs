@@ -85,7 +85,13 @@ pub(crate) struct Window {
     pub(crate) counters: Counters,
 }
 
+const _: () = assert!(size_of::<Window>() <= Window::OWN_BYTES);
+
 impl Window {
+    /// The bytes of this struct, as they count towards a memory limit. A constant, the same on every machine: the limit
+    /// decides what is rejected or forgotten, and a stored filter goes on exactly as the original would have.
+    pub(crate) const OWN_BYTES: usize = 208;
+
     pub(crate) fn new(config: Config) -> Self {
         let mut window = Window {
             slices: Slices::new(config.plan.hashes()),
@@ -185,7 +191,7 @@ impl Window {
 
     /// All bytes, as they would be with these further slices.
     fn memory_bytes_with(&self, new: &[u64]) -> usize {
-        size_of::<Self>() + self.slices.heap_bytes_with(new)
+        Self::OWN_BYTES + self.slices.heap_bytes_with(new)
     }
 }
 

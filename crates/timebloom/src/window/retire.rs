@@ -6,7 +6,9 @@ use crate::timestamp::Timestamp;
 
 impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
-    /// of them stay in any case.
+    /// of them stay in any case. Their places in the row are still there: [`Slices::shrink`] gives them back.
+    ///
+    /// [`Slices::shrink`]: crate::slices::Slices::shrink
     pub(super) fn retire(&mut self, now: Timestamp, keep: usize) {
         if self.slices.is_empty() {
             return;
@@ -25,7 +27,6 @@ impl Window {
             self.drop_oldest();
             self.counters.retired += 1;
         }
-        self.slices.shrink();
     }
 
     /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.
@@ -55,6 +56,7 @@ impl Window {
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
         self.retire(now, self.kept_slices());
+        self.slices.shrink(0);
     }
 }
 
