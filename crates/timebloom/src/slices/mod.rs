@@ -11,6 +11,8 @@
 
 pub(crate) mod bits;
 mod query;
+pub(crate) mod stored;
+mod validate;
 
 use std::collections::VecDeque;
 
@@ -21,6 +23,10 @@ use bits::SliceBits;
 
 /// The largest slice: 512 MiB. A filter that needs more takes more slices.
 pub(crate) const MAX_SLICE_BITS: u64 = 1 << 32;
+
+/// The most slices in a row. Surges take filters to a few hundred: generations grow with the rate, so their number
+/// follows the logarithm of a surge.
+pub(crate) const MAX_SLICES: u32 = 1 << 16;
 
 /// One slice. While it is among the first `hashes`, its figures lack the open generation: see [`Slices`].
 #[derive(Clone, Debug)]
@@ -250,31 +256,5 @@ impl Slices {
                 newest: (items > 0).then_some(newest),
             }
         })
-    }
-
-    /// Checks the invariants of the row; the error says which is broken.
-    pub(crate) fn validate(&self) -> Result<(), String> {
-        let hashes = self.hashes();
-        if !self.is_empty() && self.len() < hashes {
-            return Err(format!("I2: {} slices, but insertions need {hashes}", self.len()));
-        }
-        if self.opened < self.len() as u64 {
-            return Err(format!("I2: {} slices, only {} opened", self.len(), self.opened));
-        }
-        for position in 0..self.len() {
-            let figures = self.figures(position);
-            if position > 0 && self.newest_of(position - 1) < figures.newest {
-                return Err(format!("I1: slice {position} is newer than the one before it"));
-            }
-            let ones = self.ones(position);
-            if ones > figures.items.min(figures.bits) {
-                let SliceFigures { bits, items, .. } = figures;
-                return Err(format!("I3: slice {position} has {ones} bits set of {bits}, from {items} items"));
-            }
-            if figures.last_generation > figures.items {
-                return Err(format!("I3: slice {position} had more items at its end than in all"));
-            }
-        }
-        Ok(())
     }
 }

@@ -18,7 +18,7 @@ mod paper;
 mod resize;
 mod retire;
 mod shift;
-mod validate;
+pub(crate) mod validate;
 
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub(crate) struct Config {
 impl Config {
     /// The shortest span: a microsecond.
     pub(crate) const MIN_SPAN: u64 = 1_000;
+    /// The longest span: a nanosecond less than timestamps reach.
+    pub(crate) const MAX_SPAN: u64 = u64::MAX - 1;
 
     /// The target time between shifts: `span / l`, in nanoseconds.
     pub(crate) fn target_shift_interval(&self) -> u64 {
