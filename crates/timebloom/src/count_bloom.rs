@@ -191,6 +191,15 @@ impl CountBloom {
         if self.slices.newest().as_nanos() != self.inserted {
             return Err(format!("I5: insertion {:?} was the last of {}", self.slices.newest(), self.inserted));
         }
+        // all generations but the open one have the same size: what makes slices retire in time
+        let mut ended = self.inserted - self.slices.generation_items().min(self.inserted);
+        for position in self.plan.hashes()..self.slices.len() {
+            let figures = self.slices.figures(position);
+            if figures.newest.as_nanos() != ended || figures.last_generation != self.generation_size() {
+                return Err(format!("I5: the generation of slice {position} did not end at insertion {ended}"));
+            }
+            ended = ended.saturating_sub(self.generation_size());
+        }
         if let Some(count) = [self.inserted, self.shifts, self.retired].into_iter().find(|&count| count > MAX_COUNT) {
             return Err(format!("I5: a counter is at {count}"));
         }

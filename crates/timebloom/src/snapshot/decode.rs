@@ -13,7 +13,7 @@ use super::fields::Fields;
 use super::layout::{MAGIC, OPENING_BYTES, RECORD_BYTES, VERSION};
 use super::stream::Source;
 use crate::count_bloom::CountBloom;
-use crate::num::MAX_COUNT;
+use crate::num::MAX_STORED_COUNT;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::{Plan, Planner};
 use crate::slices::stored::{RowRecord, SliceRecord};
@@ -100,7 +100,7 @@ impl Common {
             DecodeError::Invalid { field: "the false positive rate", what: error.to_string(), offset }
         })?;
         let seed = fields.u64();
-        let opened = fields.u64_in("the number of slices opened", slices as u64..=MAX_COUNT)?;
+        let opened = fields.u64_in("the number of slices opened", slices as u64..=MAX_STORED_COUNT)?;
         let newest = Timestamp::from_nanos(fields.u64());
         let generation_items = fields.u32();
         let row = RowRecord { hashes, generation_items, opened, newest };
@@ -165,7 +165,7 @@ pub(super) fn read_time(common: Common, fields: &mut Fields) -> Result<TimeBloom
 }
 
 fn read_counter(field: &'static str, fields: &mut Fields) -> Result<u64, DecodeError> {
-    fields.u64_in(field, 0..=MAX_COUNT)
+    fields.u64_in(field, 0..=MAX_STORED_COUNT)
 }
 
 fn read_record(fields: &mut Fields) -> Result<SliceRecord, DecodeError> {
