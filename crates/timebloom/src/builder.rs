@@ -104,7 +104,7 @@ impl TimeBloomBuilder {
     /// The filter, empty.
     pub fn build(&self) -> Result<TimeBloom, BuildError> {
         let span = saturating_nanos(self.span);
-        if !(Config::MIN_SPAN..u64::MAX).contains(&span) {
+        if !(Config::MIN_SPAN..=Config::MAX_SPAN).contains(&span) {
             return Err(BuildError::Span { got: self.span });
         }
         let config = Config {

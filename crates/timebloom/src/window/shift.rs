@@ -55,6 +55,7 @@ impl Window {
             && self.config.on_full == OnFull::Reject
         {
             self.counters.rejected += 1;
+            self.slices.shrink(0);
             return Err(full);
         }
         self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
@@ -67,6 +68,7 @@ impl Window {
         if self.slices.is_empty() {
             self.oldest_bound = now;
         }
+        self.slices.shrink(opening.slices.len());
         self.open(opening);
         self.generation_started = now;
         self.counters.shifts += 1;
@@ -94,7 +96,7 @@ impl Config {
     /// The largest slice: under a memory limit, such that `k + l` of them fit.
     pub(crate) fn max_slice_bits(&self) -> u64 {
         let Some(max_bytes) = self.max_bytes else { return MAX_SLICE_BITS };
-        let row = max_bytes.saturating_sub(size_of::<Window>() as u64) / self.plan.base_slices() as u64;
+        let row = max_bytes.saturating_sub(Window::OWN_BYTES as u64) / self.plan.base_slices() as u64;
         let overhead = Slices::SLOT_BYTES + size_of::<u64>();
         let words = row.saturating_sub(overhead as u64) / 8;
         (words * 64).min(MAX_SLICE_BITS)
@@ -103,6 +105,6 @@ impl Config {
     /// The least memory limit that a filter of these proportions can work with.
     pub(crate) fn min_bytes(&self) -> u64 {
         let slice = Slices::SLOT_BYTES + SliceBits::heap_bytes(128);
-        (size_of::<Window>() + self.plan.base_slices() * slice) as u64
+        (Window::OWN_BYTES + self.plan.base_slices() * slice) as u64
     }
 }
