@@ -85,12 +85,12 @@
 //!
 //! let plan = Planner::new(0.001).plan()?;
 //! let megabytes = 10_000_000.0 * plan.bits_per_item() / 8.0 / 1e6; // ten million items a window
-//! assert!((35.0..36.0).contains(&megabytes));
+//! assert!((34.0..35.0).contains(&megabytes));
 //! assert_eq!(plan.slack(), 1.0 / 32.0); // of the window: how long an item may overstay
 //! assert!(plan.probes_per_miss() < 6.5); // slices that a query for a new item looks at
 //!
 //! // times known 32 times as precisely, in as many bits; but queries look at more slices
-//! let fine = Planner::new(0.001).hashes_and_aging(20, 1_024).plan()?;
+//! let fine = Planner::new(0.001).aging_slices(1_024).plan()?;
 //! assert!(fine.bits_per_item() < 28.5 && fine.probes_per_miss() > 100.0);
 //! # Ok::<(), timebloom::PlanError>(())
 //! ```
