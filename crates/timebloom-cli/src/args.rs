@@ -26,7 +26,7 @@ pub(crate) enum Command {
 /// decides: a repeat does not prolong the window, so a line that keeps coming is printed again about once per window.
 ///
 /// A line repeated within the window is never printed twice. A line that was not seen is dropped by mistake with a
-/// chance of at most --error; one that has just left the window is still dropped with a chance near 1/2, which falls
+/// chance of at most --error; one that has just left the window is still dropped with a chance of up to about 1/2, which falls
 /// quickly from there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DedupArgs {

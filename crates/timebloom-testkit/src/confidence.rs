@@ -1,71 +1,64 @@
-//! Bounds for counted events that hold but for a stated chance of a false alarm.
-//!
-//! Chernoff's bound: among `n` independent trials of chance `p`, a share of `q` or more (for `q > p`; or less, for
-//! `q < p`) has probability at most `exp(-n D(q, p))`, `D` the relative entropy of the two.
+//! Bounds for statistical tests: how many events may happen before chance is no excuse.
 
-/// The most events that `trials` of at most this `chance` each show, but for a probability of `false_alarm`.
-pub fn most_events(trials: u64, chance: f64, false_alarm: f64) -> u64 {
-    let n = trials as f64;
-    let needed = -false_alarm.ln() / n;
-    if relative_entropy(1.0, chance) <= needed {
-        return trials; // too few trials to tell
+/// The most events to expect of `trials` with probability at most `probability` each, such that the chance of more is
+/// below `false_alarm`: by Chernoff's bound, so the true chance is lower still.
+pub fn at_most_with_confidence(trials: u64, probability: f64, false_alarm: f64) -> u64 {
+    let mean = trials as f64 * probability;
+    if mean == 0.0 {
+        return 0;
     }
-    let (mut low, mut high) = (chance, 1.0);
-    for _ in 0..100 {
+    // P(X >= x) <= exp(-(x ln(x / mean) - x + mean)) for x above the mean
+    let unlikely = |x: f64| x * (x / mean).ln() - x + mean >= -false_alarm.ln();
+    let (mut low, mut high) = (mean, mean + 1.0);
+    while !unlikely(high) {
+        (low, high) = (high, 2.0 * high);
+    }
+    while high - low > 0.5 {
         let middle = 0.5 * (low + high);
-        if relative_entropy(middle, chance) < needed { low = middle } else { high = middle }
+        if unlikely(middle) { high = middle } else { low = middle }
     }
-    whole(high * n)
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // positive, and float casts saturate
+    let bound = high.ceil() as u64;
+    bound.min(trials)
 }
 
-/// The fewest events that `trials` of at least this `chance` each show, but for a probability of `false_alarm`.
-pub fn fewest_events(trials: u64, chance: f64, false_alarm: f64) -> u64 {
-    trials - most_events(trials, 1.0 - chance, false_alarm)
-}
-
-fn relative_entropy(q: f64, p: f64) -> f64 {
-    let term = |q: f64, p: f64| if q > 0.0 { q * (q / p).ln() } else { 0.0 };
-    term(q, p) + term(1.0 - q, 1.0 - p)
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-fn whole(value: f64) -> u64 {
-    value as u64
+/// The fewest events to expect of `trials` with probability at least `probability` each, such that the chance of fewer is
+/// below `false_alarm`.
+pub fn at_least_with_confidence(trials: u64, probability: f64, false_alarm: f64) -> u64 {
+    let mean = trials as f64 * probability;
+    // P(X <= x) <= exp(-(x ln(x / mean) - x + mean)) for x below the mean
+    let unlikely = |x: f64| x * (x / mean).ln() - x + mean >= -false_alarm.ln();
+    let (mut low, mut high) = (0.0, mean);
+    if mean < -false_alarm.ln() {
+        return 0; // even none at all is likely enough
+    }
+    while high - low > 0.5 {
+        let middle = 0.5 * (low + high);
+        if unlikely(middle) { low = middle } else { high = middle }
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // positive, and float casts saturate
+    let bound = low.floor() as u64;
+    bound
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The probability of more than `bound` events, exactly.
-    fn tail(trials: u32, chance: f64, bound: u64) -> f64 {
-        let mut exactly = (1.0 - chance).powi(trials.try_into().unwrap());
-        let mut tail = if bound == 0 { 1.0 - exactly } else { 0.0 };
-        for events in 1..=trials {
-            exactly *= f64::from(trials + 1 - events) / f64::from(events) * chance / (1.0 - chance);
-            if u64::from(events) > bound {
-                tail += exactly;
-            }
-        }
-        tail
+    #[test]
+    fn bounds_lie_a_few_deviations_above_the_mean() {
+        // mean 1,000, deviation about 31: one in a million is near 4.8 deviations, and Chernoff's bound somewhat above
+        let most = at_most_with_confidence(100_000, 0.01, 1e-6);
+        assert!((1_150..1_200).contains(&most), "{most}");
+        assert_eq!(at_most_with_confidence(0, 0.01, 1e-6), 0);
+        assert_eq!(at_most_with_confidence(3, 0.4, 1e-6), 3);
     }
 
     #[test]
-    fn false_alarms_are_as_rare_as_stated() {
-        for trials in [10, 100, 1_000] {
-            for chance in [0.001, 0.05, 0.5] {
-                for false_alarm in [1e-2, 1e-6] {
-                    let bound = most_events(trials.into(), chance, false_alarm);
-                    assert!(tail(trials, chance, bound) <= false_alarm, "{trials} {chance} {false_alarm}");
-                    // and the bound is not much wider than it must be
-                    let mean = f64::from(trials) * chance;
-                    let width = 2.0 * (-false_alarm.ln()).sqrt() * mean.sqrt() + 2.0 * -false_alarm.ln();
-                    assert!(bound as f64 <= mean + width, "{trials} {chance} {false_alarm}: {bound}");
-                }
-            }
-        }
-        assert_eq!(most_events(3, 0.5, 1e-6), 3);
-        assert_eq!(fewest_events(3, 0.5, 1e-6), 0);
-        assert!(fewest_events(1_000, 0.5, 1e-6) > 400);
+    fn bounds_lie_a_few_deviations_below_the_mean() {
+        let least = at_least_with_confidence(100_000, 0.01, 1e-6);
+        assert!((800..850).contains(&least), "{least}");
+        assert_eq!(at_least_with_confidence(0, 0.01, 1e-6), 0);
+        assert_eq!(at_least_with_confidence(1_000, 0.01, 1e-6), 0);
     }
 }

@@ -70,6 +70,13 @@ impl TimeBloomBuilder {
         self
     }
 
+    /// Plans with exactly this many aging slices: the overstay of an item, and the precision of answers about shorter
+    /// windows, is `span / l`.
+    pub fn aging_slices(mut self, aging_slices: u32) -> Self {
+        self.planner = self.planner.aging_slices(aging_slices);
+        self
+    }
+
     /// How slices are sized. Default: [`Policy::Guarded`].
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
@@ -97,11 +104,14 @@ impl TimeBloomBuilder {
     /// The filter, empty.
     pub fn build(&self) -> Result<TimeBloom, BuildError> {
         let span = saturating_nanos(self.span);
-        if !(Config::MIN_SPAN..u64::MAX).contains(&span) {
+        if !(Config::MIN_SPAN..=Config::MAX_SPAN).contains(&span) {
             return Err(BuildError::Span { got: self.span });
         }
         let config = Config {
-            plan: self.planner.shared()?,
+            plan: match self.policy {
+                Policy::Paper => self.planner.half_full().shared()?,
+                Policy::Guarded => self.planner.shared()?,
+            },
             seed: self.seed.unwrap_or_else(random_seed),
             span,
             expected_items: self.expected_items,
@@ -148,6 +158,12 @@ impl CountBloomBuilder {
     /// Uses one of the published pairs for the rate: see [`levels`](crate::levels).
     pub fn level(mut self, level: u32) -> Self {
         self.planner = self.planner.level(level);
+        self
+    }
+
+    /// Plans with exactly this many aging slices: an item overstays by at most `capacity / l` insertions.
+    pub fn aging_slices(mut self, aging_slices: u32) -> Self {
+        self.planner = self.planner.aging_slices(aging_slices);
         self
     }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use crate::builder::CountBloomBuilder;
 use crate::error::BuildError;
 use crate::hash::ItemHash;
-use crate::num::{ceil_u64, floor_u64};
+use crate::num::{MAX_COUNT, ceil_u64, floor_u64};
 use crate::sizing::Plan;
 use crate::slices::{MAX_SLICE_BITS, Slices};
 use crate::stats::{SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
 use crate::window::rate_of;
+use crate::window::validate::validate_rate;
 
 /// A Bloom filter over the last `capacity` insertions.
 ///
@@ -33,16 +34,16 @@ use crate::window::rate_of;
 /// ```
 #[derive(Clone, Debug)]
 pub struct CountBloom {
-    slices: Slices,
-    plan: Arc<Plan>,
-    seed: u64,
+    pub(crate) slices: Slices,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) seed: u64,
     /// At least 1.
-    capacity: u64,
+    pub(crate) capacity: u64,
     /// Insertions since creation: the clock of this filter. Slices are stamped with the number of the insertion.
-    inserted: u64,
-    shifts: u64,
-    retired: u64,
-    worst_rate: f64,
+    pub(crate) inserted: u64,
+    pub(crate) shifts: u64,
+    pub(crate) retired: u64,
+    pub(crate) worst_rate: f64,
 }
 
 impl CountBloom {
@@ -97,7 +98,11 @@ impl CountBloom {
 
     /// Records an item unless it is in the window; one that is keeps the age it has.
     pub fn insert_if_new(&mut self, item: impl AsRef<[u8]>) -> Verdict {
-        let hash = self.hash(item);
+        self.insert_if_new_hash(self.hash(item))
+    }
+
+    /// [`insert_if_new`](Self::insert_if_new) for a hash.
+    pub fn insert_if_new_hash(&mut self, hash: ItemHash) -> Verdict {
         let seen = self.contains_hash(hash);
         if !seen {
             self.insert_hash(hash);
@@ -107,7 +112,11 @@ impl CountBloom {
 
     /// Tells whether an item is in the window, and records it in any case.
     pub fn check_and_insert(&mut self, item: impl AsRef<[u8]>) -> Verdict {
-        let hash = self.hash(item);
+        self.check_and_insert_hash(self.hash(item))
+    }
+
+    /// [`check_and_insert`](Self::check_and_insert) for a hash.
+    pub fn check_and_insert_hash(&mut self, hash: ItemHash) -> Verdict {
         let seen = self.contains_hash(hash);
         self.insert_hash(hash);
         Verdict::seen_if(seen)
@@ -125,7 +134,12 @@ impl CountBloom {
 
     /// Whether an item is among the last `count` insertions, as far as the window reaches: always true if it is.
     pub fn contains_within(&self, item: impl AsRef<[u8]>, count: u64) -> bool {
-        self.slices.has_run(self.hash(item), 0..self.live(count.min(self.capacity)))
+        self.contains_within_hash(self.hash(item), count)
+    }
+
+    /// [`contains_within`](Self::contains_within) for a hash.
+    pub fn contains_within_hash(&self, hash: ItemHash, count: u64) -> bool {
+        self.slices.has_run(hash, 0..self.live(count.min(self.capacity)))
     }
 
     /// Forgets every item. Counters in [`stats`](Self::stats) go on.
@@ -174,7 +188,22 @@ impl CountBloom {
         if self.slices.generation_items() > self.generation_size() {
             return Err(format!("I5: a generation of {} items", self.slices.generation_items()));
         }
-        Ok(())
+        if self.slices.newest().as_nanos() != self.inserted {
+            return Err(format!("I5: insertion {:?} was the last of {}", self.slices.newest(), self.inserted));
+        }
+        // all generations but the open one have the same size: what makes slices retire in time
+        let mut ended = self.inserted - self.slices.generation_items().min(self.inserted);
+        for position in self.plan.hashes()..self.slices.len() {
+            let figures = self.slices.figures(position);
+            if figures.newest.as_nanos() != ended || figures.last_generation != self.generation_size() {
+                return Err(format!("I5: the generation of slice {position} did not end at insertion {ended}"));
+            }
+            ended = ended.saturating_sub(self.generation_size());
+        }
+        if let Some(count) = [self.inserted, self.shifts, self.retired].into_iter().find(|&count| count > MAX_COUNT) {
+            return Err(format!("I5: a counter is at {count}"));
+        }
+        validate_rate(self.worst_rate)
     }
 
     /// Slices that may hold one of the last `count` items.
@@ -203,6 +232,7 @@ impl CountBloom {
         for _ in 0..missing {
             self.slices.push(self.slice_bits());
         }
+        self.slices.shrink(0);
         self.shifts += 1;
     }
 

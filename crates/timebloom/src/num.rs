@@ -1,4 +1,10 @@
-//! The casts that formulas need, named.
+//! The casts that formulas need, named; and how far counters count.
+
+/// No counter of a filter gets here: at an event a nanosecond, it takes 292 years.
+pub(crate) const MAX_COUNT: u64 = 1 << 63;
+
+/// A stored filter that claims to have counted further is refused, so that none overflows later.
+pub(crate) const MAX_STORED_COUNT: u64 = MAX_COUNT / 2;
 
 /// `value` rounded down to an integer; negative numbers and NaN become 0, large ones saturate.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate

@@ -4,7 +4,9 @@
 //! rate of [`worst_case_rate`], `eps` the target.
 
 use std::collections::HashMap;
+use std::f64::consts::LN_2;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::levels::levels;
@@ -200,6 +202,10 @@ impl std::error::Error for PlanError {}
 enum Choice {
     /// The fewest bits with at most this many aging slices.
     UpTo { aging_slices: u32 },
+    /// The fewest bits with exactly this many aging slices.
+    Exactly { aging_slices: u32 },
+    /// The fewest bits with at most this many aging slices, when full slices are half full.
+    HalfFull { aging_slices: u32 },
     /// Exactly these.
     Pair { hashes: u32, aging_slices: u32 },
     /// A published pair.
@@ -234,6 +240,20 @@ impl Planner {
     /// and a shorter overstay, and more slices to look at.
     pub fn max_aging_slices(self, limit: u32) -> Self {
         Planner { choice: Choice::UpTo { aging_slices: limit }, ..self }
+    }
+
+    /// Chooses the plan with the fewest bits among those with exactly this many aging slices: for a shorter overstay, and
+    /// finer answers about shorter windows, than the cheapest plan gives.
+    pub fn aging_slices(self, aging_slices: u32) -> Self {
+        Planner { choice: Choice::Exactly { aging_slices }, ..self }
+    }
+
+    /// Plans for slices that are filled to one half, as the paper has it; a pair that was set stays.
+    pub(crate) fn half_full(self) -> Self {
+        match self.choice {
+            Choice::UpTo { aging_slices } => Planner { choice: Choice::HalfFull { aging_slices }, ..self },
+            _ => self,
+        }
     }
 
     /// Uses exactly this many hash functions (k) and aging slices (l).
@@ -272,7 +292,9 @@ impl Planner {
             return Err(PlanError::Rate { got: self.rate });
         }
         match self.choice {
-            Choice::UpTo { aging_slices } => cheapest(self.rate, aging_slices),
+            Choice::UpTo { aging_slices } => cheapest(self.rate, 1..=aging_slices, Load::Target),
+            Choice::Exactly { aging_slices } => cheapest(self.rate, aging_slices..=aging_slices, Load::Target),
+            Choice::HalfFull { aging_slices } => cheapest(self.rate, 1..=aging_slices, Load::Half),
             Choice::Pair { hashes, aging_slices } => pair(self.rate, hashes, aging_slices),
             Choice::Level(got) => {
                 let levels = levels(self.rate);
@@ -296,7 +318,7 @@ fn cache() -> std::sync::MutexGuard<'static, PlanCache> {
 }
 
 /// Slices are sized for this share of the target rate; the rest absorbs rate changes.
-const TARGET_SHARE: f64 = 0.85;
+const TARGET_SHARE: f64 = 0.92;
 
 fn pair(rate: f64, hashes: u32, aging_slices: u32) -> Result<Plan, PlanError> {
     if !(1..=Plan::MAX_HASHES).contains(&hashes) {
@@ -315,40 +337,55 @@ fn pair(rate: f64, hashes: u32, aging_slices: u32) -> Result<Plan, PlanError> {
     Ok(Plan { rate, hashes, aging_slices, full_load, target_load })
 }
 
-/// The pair with the fewest bits among those with at most `limit` aging slices.
-fn cheapest(rate: f64, limit: u32) -> Result<Plan, PlanError> {
-    if !(1..=Plan::MAX_AGING_SLICES).contains(&limit) {
-        return Err(PlanError::AgingSlices { got: limit });
-    }
-    let cheapest_with = |aging_slices: u32| -> (u32, f64) {
-        // for a given l the bits fall, then rise with k: walk up from well below the best
-        let fewest = floor_u32(libm::log2(1.0 / rate) / 2.0).max(1);
-        let bits = |hashes: u32| {
-            let (k, l) = (hashes as usize, aging_slices as usize);
-            bits_per_item(k, l, load_for(TARGET_SHARE * rate, k, l, ROUGH))
-        };
-        let mut best = (fewest, bits(fewest));
-        while best.0 < Plan::MAX_HASHES {
-            let next = bits(best.0 + 1);
-            if next >= best.1 {
-                break;
-            }
-            best = (best.0 + 1, next);
+/// How full the slices of a plan are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Load {
+    /// As full as the rate allows, less some headroom.
+    Target,
+    /// Half full, whatever the rate would allow.
+    Half,
+}
+
+/// The pair with the fewest bits among those with this many aging slices.
+fn cheapest(rate: f64, aging_slices: RangeInclusive<u32>, load: Load) -> Result<Plan, PlanError> {
+    let (fewest, most) = (*aging_slices.start(), *aging_slices.end());
+    for limit in [fewest, most] {
+        if !(1..=Plan::MAX_AGING_SLICES).contains(&limit) {
+            return Err(PlanError::AgingSlices { got: limit });
         }
-        best
+    }
+    let bits = |hashes: u32, aging_slices: u32| {
+        let (k, l) = (hashes as usize, aging_slices as usize);
+        let load = match load {
+            Load::Target => load_for(TARGET_SHARE * rate, k, l, ROUGH),
+            Load::Half if worst_case_rate(k, l, LN_2) > rate => return f64::INFINITY,
+            Load::Half => LN_2,
+        };
+        bits_per_item(k, l, load)
     };
+    let mut best = (f64::INFINITY, 1, most);
     // more aging slices mean fewer bits, though not at each single step: look at all small numbers, and at steps of a
     // sixteenth among the large ones
-    let mut aging_slices = limit;
-    let mut best = (cheapest_with(limit), limit);
-    while aging_slices > 1 {
-        aging_slices -= (aging_slices / 16).max(1);
-        let next = cheapest_with(aging_slices);
-        if next.1 < best.0.1 {
-            best = (next, aging_slices);
+    let mut aging_slices = most;
+    loop {
+        // for a given l the bits fall, then rise with k: walk up from well below the best
+        let mut hashes = floor_u32(libm::log2(1.0 / rate) / 2.0).max(1);
+        let mut at_hashes = bits(hashes, aging_slices);
+        while hashes < Plan::MAX_HASHES {
+            let next = bits(hashes + 1, aging_slices);
+            if next >= at_hashes && next.is_finite() {
+                break;
+            }
+            (hashes, at_hashes) = (hashes + 1, next);
         }
+        if at_hashes < best.0 {
+            best = (at_hashes, hashes, aging_slices);
+        }
+        if aging_slices == fewest {
+            return pair(rate, best.1, best.2);
+        }
+        aging_slices = (aging_slices - (aging_slices / 16).max(1)).max(fewest);
     }
-    pair(rate, best.0.0, best.1)
 }
 
 /// Halvings of an interval that starts at 64: to 17 digits.
@@ -378,10 +415,33 @@ mod tests {
 
     #[test]
     fn best_plans_are_the_known_ones() {
+        // bits per item at 0.85 of the rate, where they were computed independently
         for (rate, hashes, bits) in [(1e-2, 9, 20.4), (1e-3, 11, 28.1), (1e-4, 13, 36.5), (1e-5, 15, 45.5)] {
             let plan = Planner::new(rate).plan().expect("a legal rate");
             assert_eq!((plan.hashes(), plan.aging_slices()), (hashes, 32), "at {rate}");
-            assert!((plan.bits_per_item() - bits).abs() < 0.06, "at {rate}: {}", plan.bits_per_item());
+            let ours = bits_per_item(hashes, 32, load_for(0.85 * rate, hashes, 32, EXACT));
+            assert!((ours - bits).abs() < 0.06, "at {rate}: {ours}");
+            assert!(plan.bits_per_item() < ours, "at {rate}: {}", plan.bits_per_item());
+        }
+    }
+
+    #[test]
+    fn half_full_plans_keep_their_rate() {
+        for (rate, hashes) in [(0.1, 6), (1e-2, 10), (3e-3, 12), (1e-5, 20)] {
+            let plan = Planner::new(rate).half_full().plan().expect("a legal rate");
+            assert!(worst_case_rate(plan.hashes(), plan.aging_slices(), LN_2) <= rate, "{plan:?}");
+            assert_eq!(plan.hashes(), hashes, "{plan:?}");
+        }
+        let request = Planner::new(0.01).hashes_and_aging(10, 25);
+        assert_eq!(request.half_full(), request, "an explicit pair stays");
+    }
+
+    #[test]
+    fn aging_slices_can_be_asked_for() {
+        for aging_slices in [1, 100, Plan::MAX_AGING_SLICES] {
+            let plan = Planner::new(0.001).aging_slices(aging_slices).plan().expect("legal");
+            assert_eq!(plan.aging_slices(), aging_slices as usize);
+            assert!(plan.worst_case_rate() <= 0.001);
         }
     }
 
@@ -429,11 +489,10 @@ mod tests {
 
     #[test]
     fn most_published_pairs_exceed_their_rate_at_half_fill() {
-        let exceeding = LEVEL_RATES.iter().flat_map(|&rate| levels(rate).iter().map(move |level| (rate, level))).map(
-            |(rate, level)| {
-                worst_case_rate(level.hashes as usize, level.aging_slices as usize, std::f64::consts::LN_2) / rate
-            },
-        );
+        let exceeding = LEVEL_RATES
+            .iter()
+            .flat_map(|&rate| levels(rate).iter().map(move |level| (rate, level)))
+            .map(|(rate, level)| worst_case_rate(level.hashes as usize, level.aging_slices as usize, LN_2) / rate);
         let ratios: Vec<f64> = exceeding.collect();
         assert_eq!(ratios.len(), 29);
         assert_eq!(ratios.iter().filter(|&&ratio| ratio > 1.0).count(), 27);

@@ -23,6 +23,15 @@ impl SliceBits {
         SliceBits::Words(words)
     }
 
+    /// `bits` bits from their words, after a first word that is that number.
+    pub(crate) fn from_counted_words(words: Vec<u64>) -> Self {
+        debug_assert_eq!(words.len(), words_for(words[0]) + 1, "words for {} bits", words[0]);
+        match words[..] {
+            [64, word] => SliceBits::Word(word),
+            _ => SliceBits::Words(words.into_boxed_slice()),
+        }
+    }
+
     /// How many bits there are, set or clear.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
@@ -45,6 +54,12 @@ impl SliceBits {
     /// How many bits are set. Reads them all.
     pub(crate) fn ones(&self) -> u64 {
         self.words().iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Whether the bits of the last word that are past `len` are clear.
+    pub(crate) fn is_clear_past_end(&self) -> bool {
+        let used = self.len() % 64;
+        used == 0 || self.words().last().is_none_or(|last| last >> used == 0)
     }
 
     /// The bits in order, the lowest bit of each word first; bits past `len` are clear.

@@ -11,6 +11,8 @@
 
 pub(crate) mod bits;
 mod query;
+pub(crate) mod stored;
+mod validate;
 
 use std::collections::VecDeque;
 
@@ -21,6 +23,10 @@ use bits::SliceBits;
 
 /// The largest slice: 512 MiB. A filter that needs more takes more slices.
 pub(crate) const MAX_SLICE_BITS: u64 = 1 << 32;
+
+/// The most slices in a row. Surges take filters to a few hundred: generations grow with the rate, so their number
+/// follows the logarithm of a surge.
+pub(crate) const MAX_SLICES: u32 = 1 << 16;
 
 /// One slice. While it is among the first `hashes`, its figures lack the open generation: see [`Slices`].
 #[derive(Clone, Debug)]
@@ -56,6 +62,8 @@ pub(crate) struct SliceFigures {
     pub(crate) newest: Timestamp,
     pub(crate) last_generation: u64,
 }
+
+const _: () = assert!(size_of::<Slice>() <= Slices::SLOT_BYTES);
 
 impl Slices {
     /// The most insertions a slice can count.
@@ -202,16 +210,9 @@ impl Slices {
         self.generation_items = 0;
     }
 
-    /// Gives back the places of retired slices when there are many.
-    pub(crate) fn shrink(&mut self) {
-        if self.row.capacity() > self.row.len() + self.row.len() / 4 + 4 {
-            self.shrink_to_fit();
-        }
-    }
-
-    /// Gives back all places of slices that are gone.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.row.shrink_to_fit();
+    /// Gives back the places of retired slices, but for `spare` of them that slices to come will take.
+    pub(crate) fn shrink(&mut self, spare: usize) {
+        self.row.shrink_to(self.row.len() + spare);
     }
 
     /// Bits of all slices.
@@ -221,13 +222,14 @@ impl Slices {
 
     /// Heap bytes, as they would be with `new` further slices.
     pub(crate) fn heap_bytes_with(&self, new: &[u64]) -> usize {
-        let places = self.row.capacity().max(self.row.len() + new.len());
+        // not the row's capacity: it depends on the past, and a restored or cloned filter must count like its original
+        let places = self.row.len() + new.len();
         let held = self.row.iter().map(|slice| slice.bits.len());
         places * Self::SLOT_BYTES + held.chain(new.iter().copied()).map(SliceBits::heap_bytes).sum::<usize>()
     }
 
-    /// Bytes that a slice takes besides its bits.
-    pub(crate) const SLOT_BYTES: usize = size_of::<Slice>();
+    /// Bytes that a slice takes besides its bits. A constant: see [`crate::window::Window::OWN_BYTES`].
+    pub(crate) const SLOT_BYTES: usize = 32;
 
     /// The hash function of the slice at `position`: slices that are `hashes` apart share one.
     #[inline]
@@ -254,31 +256,5 @@ impl Slices {
                 newest: (items > 0).then_some(newest),
             }
         })
-    }
-
-    /// Checks the invariants of the row; the error says which is broken.
-    pub(crate) fn validate(&self) -> Result<(), String> {
-        let hashes = self.hashes();
-        if !self.is_empty() && self.len() < hashes {
-            return Err(format!("I2: {} slices, but insertions need {hashes}", self.len()));
-        }
-        if self.opened < self.len() as u64 {
-            return Err(format!("I2: {} slices, only {} opened", self.len(), self.opened));
-        }
-        for position in 0..self.len() {
-            let figures = self.figures(position);
-            if position > 0 && self.newest_of(position - 1) < figures.newest {
-                return Err(format!("I1: slice {position} is newer than the one before it"));
-            }
-            let ones = self.ones(position);
-            if ones > figures.items.min(figures.bits) {
-                let SliceFigures { bits, items, .. } = figures;
-                return Err(format!("I3: slice {position} has {ones} bits set of {bits}, from {items} items"));
-            }
-            if figures.last_generation > figures.items {
-                return Err(format!("I3: slice {position} had more items at its end than in all"));
-            }
-        }
-        Ok(())
     }
 }

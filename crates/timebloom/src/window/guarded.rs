@@ -17,6 +17,7 @@ use super::resize::{generation_size, next_capacity};
 use super::shift::{Observed, Opening};
 use super::{Config, Window};
 use crate::num::{ceil_u64, floor_u64};
+use crate::policy::OnFull;
 use crate::slices::Slices;
 
 /// A generation is predicted to end at no more than this share of the allowed rate.
@@ -27,7 +28,8 @@ const WORTHWHILE: f64 = 0.5;
 
 /// Slices cannot follow the rate when a generation takes less than this share of the target ...
 const LAGGING: f64 = 0.5;
-/// ... which only matters once this share of the allowed rate is spent.
+/// ... which only matters when the row has spent more than this share of the allowed rate, in proportion to the part of
+/// the window that it covers.
 const SPENT: f64 = 0.6;
 
 /// A burst may look this many times larger than what was seen of it.
@@ -41,19 +43,26 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
         return fresh(window, target);
     }
     let opening = one_slice(window, target);
+    if config.on_full == OnFull::Reject && window.over_limit(&opening).is_some() {
+        // it will be rejected: do not think about it any longer, floods are when this happens
+        return opening;
+    }
     let wanted = opening.generation_size;
     let forecast = Forecast::after_opening(window, &opening.slices);
     let rate = forecast.rate_after(wanted);
-    let lagging = (wanted as f64) < LAGGING * target && rate > SPENT * config.plan.false_positive_rate();
-    if !lagging {
-        let allowed =
-            if rate <= config.rate_limit() { wanted } else { forecast.insertions_within(config.rate_limit(), wanted) };
-        if allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
-            return Opening { generation_size: allowed, ..opening };
-        }
+    let covered = window.clock.nanos_since(window.oldest_bound) as f64 / config.span as f64;
+    let spent = rate / config.plan.false_positive_rate();
+    let lagging = (wanted as f64) < LAGGING * target && spent > SPENT * covered.min(1.0);
+    let limit = config.rate_limit();
+    let allowed = if rate <= limit { wanted } else { forecast.insertions_within(limit, wanted) };
+    let one_slice = Opening { generation_size: allowed, ..opening };
+    if !lagging && allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
+        return one_slice;
     }
     let burst = observed.current.min(BURST * observed.items as f64);
-    fresh(window, target_generation(config, observed.smoothed.max(burst)))
+    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)));
+    // under a memory limit a short generation is better than none
+    if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
 }
 
 /// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here.

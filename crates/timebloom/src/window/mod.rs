@@ -18,7 +18,7 @@ mod paper;
 mod resize;
 mod retire;
 mod shift;
-mod validate;
+pub(crate) mod validate;
 
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub(crate) struct Config {
 impl Config {
     /// The shortest span: a microsecond.
     pub(crate) const MIN_SPAN: u64 = 1_000;
+    /// The longest span: a nanosecond less than timestamps reach.
+    pub(crate) const MAX_SPAN: u64 = u64::MAX - 1;
 
     /// The target time between shifts: `span / l`, in nanoseconds.
     pub(crate) fn target_shift_interval(&self) -> u64 {
@@ -85,7 +87,13 @@ pub(crate) struct Window {
     pub(crate) counters: Counters,
 }
 
+const _: () = assert!(size_of::<Window>() <= Window::OWN_BYTES);
+
 impl Window {
+    /// The bytes of this struct, as they count towards a memory limit. A constant, the same on every machine: the limit
+    /// decides what is rejected or forgotten, and a stored filter goes on exactly as the original would have.
+    pub(crate) const OWN_BYTES: usize = 208;
+
     pub(crate) fn new(config: Config) -> Self {
         let mut window = Window {
             slices: Slices::new(config.plan.hashes()),
@@ -186,7 +194,7 @@ impl Window {
 
     /// All bytes, as they would be with these further slices.
     fn memory_bytes_with(&self, new: &[u64]) -> usize {
-        size_of::<Self>() + self.slices.heap_bytes_with(new)
+        Self::OWN_BYTES + self.slices.heap_bytes_with(new)
     }
 }
 

@@ -26,8 +26,11 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let slices = &window.slices;
     // after the shift, the slice now at position i is at i + 1; the last of the k stops receiving
     let mut rooms: Vec<f64> = (0..slices.hashes() - 1).map(|position| room(slices, position)).collect();
-    // paper, eq. 6: tg = g * span / (t_s * l), which is the rate seen per shift interval
-    let target = libm::ceil(observed.current) + 1.0;
+    // paper, eq. 6: tg = g * span / (t_s * l); in integers, since a rounded quotient would not settle
+    let plan = &window.config.plan;
+    let target = (u128::from(observed.items) * u128::from(window.config.span))
+        .div_ceil(u128::from(observed.elapsed) * plan.aging_slices() as u128);
+    let target = target as f64 + 1.0;
     let bits = slice_bits(next_capacity(&rooms, target, share), &window.config);
     rooms.insert(0, capacity(bits));
     Opening { slices: vec![bits], generation_size: generation(&rooms) }
@@ -47,7 +50,7 @@ fn capacity(bits: u64) -> f64 {
     libm::floor(bits as f64 * LN_2)
 }
 
-/// paper, eq. 9: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
+/// paper, eq. 8: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
 fn slice_bits(capacity: f64, config: &Config) -> u64 {
     let least = 2 * config.plan.hashes() as u64;
     ceil_u64(capacity / LN_2).clamp(least, config.max_slice_bits().max(least))

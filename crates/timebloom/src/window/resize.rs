@@ -1,4 +1,4 @@
-//! The look-ahead that sizes a new slice (paper, eq. 7 and 8).
+//! The look-ahead that sizes a new slice (paper, eq. 7).
 //!
 //! Symbols: `k` slices receive; slice `i` of them receives in `k - i` more generations, the open one included.
 

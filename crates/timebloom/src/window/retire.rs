@@ -6,7 +6,9 @@ use crate::timestamp::Timestamp;
 
 impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
-    /// of them stay in any case.
+    /// of them stay in any case. Their places in the row are still there: [`Slices::shrink`] gives them back.
+    ///
+    /// [`Slices::shrink`]: crate::slices::Slices::shrink
     pub(super) fn retire(&mut self, now: Timestamp, keep: usize) {
         if self.slices.is_empty() {
             return;
@@ -17,7 +19,7 @@ impl Window {
             self.rate = self.rate_after_idling(now);
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
-            // the generation is gone with its slices: the next insertion opens new ones
+            // no slice is left to take an insertion: the next one must shift, whatever room the last generation had
             self.inserts_until_shift = 0;
             return;
         }
@@ -25,7 +27,6 @@ impl Window {
             self.drop_oldest();
             self.counters.retired += 1;
         }
-        self.slices.shrink();
     }
 
     /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.
@@ -55,6 +56,7 @@ impl Window {
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
         self.retire(now, self.kept_slices());
+        self.slices.shrink(0);
     }
 }
 
@@ -64,13 +66,14 @@ mod tests {
 
     use crate::{TimeBloom, Timestamp};
 
-    /// A filter left without slices, but with insertions to go, would put the next items nowhere.
     #[test]
-    fn items_after_an_idle_time_are_kept_too() {
-        let mut filter = TimeBloom::builder(Duration::from_secs(10)).seed(1).build().unwrap();
-        filter.insert_at("before", Timestamp::from_secs(1)).unwrap();
-        filter.advance_to(Timestamp::from_secs(100));
-        filter.insert_at("after", Timestamp::from_secs(100)).unwrap();
-        assert!(filter.contains_at("after", Timestamp::from_secs(110)));
+    fn insertions_go_on_after_everything_has_expired() {
+        let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build().unwrap();
+        filter.insert_at("a", Timestamp::from_secs(100)).unwrap();
+        filter.advance_to(Timestamp::from_secs(1_000));
+        assert_eq!(filter.stats(Timestamp::from_secs(1_000)).slices, 0);
+        filter.insert_at("b", Timestamp::from_secs(1_001)).unwrap();
+        assert!(filter.contains_at("b", Timestamp::from_secs(1_061)));
+        assert!(!filter.contains_at("a", Timestamp::from_secs(1_001)));
     }
 }

@@ -49,14 +49,11 @@ impl Window {
     /// Ends the generation and opens the next, unless the memory limit forbids it: then nothing changes.
     pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) -> Result<(), Full> {
         debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
-        if self.over_limit(opening).is_some() {
-            // the places of retired slices count too
-            self.slices.shrink_to_fit();
-        }
         if let Some(full) = self.over_limit(opening)
             && self.config.on_full == OnFull::Reject
         {
             self.counters.rejected += 1;
+            self.slices.shrink(0);
             return Err(full);
         }
         self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
@@ -64,13 +61,12 @@ impl Window {
         self.slices.close_generation();
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
             self.drop_oldest();
-            // a slice of 64 bits frees nothing but its place
-            self.slices.shrink_to_fit();
             self.counters.shortened += 1;
         }
         if self.slices.is_empty() {
             self.oldest_bound = now;
         }
+        self.slices.shrink(opening.slices.len());
         self.open(opening);
         self.generation_started = now;
         self.counters.shifts += 1;
@@ -87,7 +83,7 @@ impl Window {
     }
 
     /// The error of an insertion that cannot have these slices, if it cannot.
-    fn over_limit(&self, opening: &Opening) -> Option<Full> {
+    pub(super) fn over_limit(&self, opening: &Opening) -> Option<Full> {
         let max_bytes = self.config.max_bytes?;
         let needed_bytes = self.memory_bytes_with(&opening.slices) as u64;
         (needed_bytes > max_bytes).then_some(Full { needed_bytes, max_bytes })
@@ -104,7 +100,7 @@ impl Config {
     /// The largest slice: under a memory limit, such that `k + l` of them fit.
     pub(crate) fn max_slice_bits(&self) -> u64 {
         let Some(max_bytes) = self.max_bytes else { return MAX_SLICE_BITS };
-        let row = max_bytes.saturating_sub(size_of::<Window>() as u64) / self.plan.base_slices() as u64;
+        let row = max_bytes.saturating_sub(Window::OWN_BYTES as u64) / self.plan.base_slices() as u64;
         let overhead = Slices::SLOT_BYTES + size_of::<u64>();
         let words = row.saturating_sub(overhead as u64) / 8;
         (words * 64).min(MAX_SLICE_BITS)
@@ -113,7 +109,7 @@ impl Config {
     /// The least memory limit that a filter of these proportions can work with.
     pub(crate) fn min_bytes(&self) -> u64 {
         let slice = Slices::SLOT_BYTES + SliceBits::heap_bytes(128);
-        (size_of::<Window>() + self.plan.base_slices() * slice) as u64
+        (Window::OWN_BYTES + self.plan.base_slices() * slice) as u64
     }
 }
 
@@ -123,8 +119,8 @@ mod tests {
 
     use crate::{BuildError, OnFull, TimeBloom, Timestamp};
 
-    /// Slices of 64 bits have no memory but their place: dropping them without giving up the places freed nothing, and
-    /// went on until no slice was left.
+    /// Slices of 64 bits have no memory but their place: if dropping them did not free it, dropping would go on until no
+    /// slice is left.
     #[test]
     fn shortening_never_goes_below_what_an_insertion_needs() {
         let builder = TimeBloom::builder(Duration::from_secs(60)).hashes_and_aging(7, 5).seed(1);

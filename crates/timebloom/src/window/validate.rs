@@ -1,8 +1,9 @@
 //! The invariants of a window, checked by tests after every step and by the decoder before a filter is handed out.
 
-use super::Window;
+use super::{Counters, Window};
+use crate::num::MAX_COUNT;
 use crate::policy::Policy;
-use crate::slices::MAX_SLICE_BITS;
+use crate::slices::Slices;
 
 impl Window {
     /// Checks I1 to I6 of ARCHITECTURE.md; the error says which is broken.
@@ -13,22 +14,34 @@ impl Window {
         if slices.hashes() != config.plan.hashes() {
             return Err(format!("I2: rows of {} hashes, the plan has {}", slices.hashes(), config.plan.hashes()));
         }
+        if slices.is_empty() && self.inserts_until_shift > 0 {
+            return Err(format!("I2: no slices, but {} insertions until a shift", self.inserts_until_shift));
+        }
         if config.policy == Policy::Paper && slices.len() < config.plan.base_slices() {
             return Err(format!("I2: {} slices, the paper keeps {}", slices.len(), config.plan.base_slices()));
         }
         for position in 0..slices.len() {
             let bits = slices.figures(position).bits;
             let whole = config.policy == Policy::Paper || bits.is_multiple_of(64);
-            if !(1..=MAX_SLICE_BITS).contains(&bits) || !whole {
+            if bits > config.max_slice_bits() || !whole {
                 return Err(format!("I4: slice {position} has {bits} bits"));
             }
         }
+        if slices.newest() > self.clock {
+            return Err(format!("I5: the last insertion, at {:?}, is after {:?}", slices.newest(), self.clock));
+        }
+        // what is left of the generation decides whether the next insertion finds its slices, and its counters room
+        let planned = self.inserts_until_shift.saturating_add(slices.generation_items());
+        let most = if slices.is_empty() { 0 } else { Slices::MAX_ITEMS / slices.hashes() as u64 };
+        if planned > most || (planned == 0 && !slices.is_empty()) {
+            return Err(format!("I5: a generation of {planned} items in {} slices", slices.len()));
+        }
         if !slices.is_empty() && slices.generation_items() > 0 {
             let newest = slices.newest();
-            if newest > self.clock || self.generation_started > newest || self.oldest_bound > newest {
+            if self.generation_started > newest || self.oldest_bound > newest {
                 return Err(format!(
-                    "I5: times out of order: bound {:?}, generation {:?}, newest {newest:?}, clock {:?}",
-                    self.oldest_bound, self.generation_started, self.clock
+                    "I5: times out of order: bound {:?}, generation {:?}, newest {newest:?}",
+                    self.oldest_bound, self.generation_started
                 ));
             }
             let age = newest.nanos_since(self.generation_started);
@@ -39,6 +52,7 @@ impl Window {
         if !(self.rate.is_finite() && self.rate >= 0.0) {
             return Err(format!("I5: the rate is {}", self.rate));
         }
+        self.counters.validate()?;
         if let Some(max_bytes) = config.max_bytes {
             let bytes = self.memory_bytes() as u64;
             if bytes > max_bytes {
@@ -47,4 +61,23 @@ impl Window {
         }
         Ok(())
     }
+}
+
+impl Counters {
+    fn validate(&self) -> Result<(), String> {
+        let Counters { inserted, shifts, retired, fresh_starts, shortened, rejected, worst_rate } = *self;
+        for count in [inserted, shifts, retired, fresh_starts, shortened, rejected] {
+            if count > MAX_COUNT {
+                return Err(format!("I5: a counter is at {count}"));
+            }
+        }
+        validate_rate(worst_rate)
+    }
+}
+
+/// A measured false positive rate is a probability, give or take rounding.
+pub(crate) const MAX_MEASURED_RATE: f64 = 1.0 + 1e-9;
+
+pub(crate) fn validate_rate(rate: f64) -> Result<(), String> {
+    if (0.0..=MAX_MEASURED_RATE).contains(&rate) { Ok(()) } else { Err(format!("I5: a false positive rate of {rate}")) }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use timebloom::{Policy, TimeBloom, Timestamp};
-use timebloom_testkit::{ExactWindow, Proportions, most_events};
+use timebloom_testkit::{ExactWindow, Proportions, at_most_with_confidence};
 
 use crate::history::{Lockstep, Pace, Stream, config, setup, steps};
 
@@ -177,7 +177,7 @@ fn ages_are_bounded_from_above_but_for_false_positives() {
         }
     }
     assert!(lookups > 250_000, "only {lookups} lookups");
-    let bound = most_events(lookups, expected / lookups as f64, 1e-9);
+    let bound = at_most_with_confidence(lookups, expected / lookups as f64, 1e-9);
     assert!(exceeded <= bound, "{exceeded} of {lookups} were older than `at_most`; {bound} were allowed");
 }
 

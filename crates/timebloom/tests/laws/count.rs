@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use timebloom::{CountBloom, Timestamp};
 use timebloom_testkit::{
-    Choice, ExactCount, Proportions, Row, count_rate_from_fills, fewest_events, most_events, oldest_slice,
+    Choice, ExactCount, Proportions, Row, at_least_with_confidence, at_most_with_confidence, count_rate_from_fills,
+    oldest_slice,
 };
 
 use crate::history::config;
@@ -171,7 +172,7 @@ fn the_rate_is_within_its_target_at_every_shift() {
 }
 
 /// 600,000 lookups of items never inserted, for each of 5 rates, at random moments of a full filter. More than
-/// `most_events` of them would be reported with a probability of 1e-9 each, 5e-9 in all.
+/// `at_most_with_confidence` of them would be reported with a probability of 1e-9 each, 5e-9 in all.
 #[test]
 fn absent_items_are_reported_within_the_rate() {
     for (index, rate) in [0.2, 0.1, 0.01, 1e-3, 1e-4].into_iter().enumerate() {
@@ -187,9 +188,12 @@ fn absent_items_are_reported_within_the_rate() {
                 reported += u64::from(filter.contains((u64::MAX - number * 100 - absent).to_le_bytes()));
             }
         }
-        let bound = most_events(lookups, rate, 1e-9);
+        let bound = at_most_with_confidence(lookups, rate, 1e-9);
         assert!(reported <= bound, "{reported} of {lookups} at {rate}; {bound} were allowed");
         // and the memory is not wasted: no less than a quarter of what is allowed
-        assert!(reported >= fewest_events(lookups, rate / 4.0, 1e-9), "only {reported} of {lookups} at {rate}");
+        assert!(
+            reported >= at_least_with_confidence(lookups, rate / 4.0, 1e-9),
+            "only {reported} of {lookups} at {rate}"
+        );
     }
 }

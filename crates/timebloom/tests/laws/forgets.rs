@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use timebloom::{Policy, TimeBloom, Timestamp};
-use timebloom_testkit::{Arrivals, Proportions, Row, fewest_events, most_events, oldest_slice};
+use timebloom_testkit::{Arrivals, Proportions, Row, at_least_with_confidence, at_most_with_confidence, oldest_slice};
 
 use crate::history::{Lockstep, Stream, config, setup, steps};
 
@@ -121,7 +121,7 @@ fn expired_items_fade_by_half_with_each_shift_interval() {
         for age in 1..ages {
             let chance = fill.powi(i32::try_from(age).unwrap()) + proportions.rate;
             let chance = if age > hashes + 2 { proportions.rate } else { chance };
-            let bound = most_events(lookups[age], chance, FALSE_ALARM);
+            let bound = at_most_with_confidence(lookups[age], chance, FALSE_ALARM);
             assert!(lookups[age] >= 100_000);
             assert!(
                 reports[age] <= bound,
@@ -131,6 +131,11 @@ fn expired_items_fade_by_half_with_each_shift_interval() {
             );
         }
         // and the tail is there: documented as near 1/2 at first, so no less than a quarter
-        assert!(reports[1] >= fewest_events(lookups[1], 0.25, FALSE_ALARM), "{} of {}", reports[1], lookups[1]);
+        assert!(
+            reports[1] >= at_least_with_confidence(lookups[1], 0.25, FALSE_ALARM),
+            "{} of {}",
+            reports[1],
+            lookups[1]
+        );
     }
 }

@@ -1,0 +1,178 @@
+//! Reading a filter, believing nothing.
+//!
+//! In this order: the opening, which says how long the header is; the header and the slice table; their checksum; the
+//! range of every field; then the bits, for which memory is taken as they come; their checksum; and at last the
+//! invariants, which hold between fields.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::Stored;
+use super::error::{DecodeError, SnapshotKind};
+use super::fields::Fields;
+use super::layout::{MAGIC, OPENING_BYTES, RECORD_BYTES, VERSION};
+use super::stream::Source;
+use crate::count_bloom::CountBloom;
+use crate::num::MAX_STORED_COUNT;
+use crate::policy::{OnFull, Policy};
+use crate::sizing::{Plan, Planner};
+use crate::slices::stored::{RowRecord, SliceRecord};
+use crate::slices::{MAX_SLICE_BITS, MAX_SLICES, Slices};
+use crate::time_bloom::TimeBloom;
+use crate::timestamp::Timestamp;
+use crate::window::validate::MAX_MEASURED_RATE;
+use crate::window::{Config, Counters, Window};
+
+/// Reads one filter from `input`, which is known to have at least `known` bytes, and tells how many it took.
+pub(super) fn read<F: Stored>(input: impl Read, known: u64) -> Result<(F, u64), DecodeError> {
+    let mut source = Source::new(input, known);
+    let (mut head, slices) = read_opening(&mut source, F::KIND)?;
+    let header_bytes = F::KIND.header_bytes();
+    source.append(&mut head, header_bytes - OPENING_BYTES + slices * RECORD_BYTES)?;
+    source.expect_checksum()?;
+
+    let mut fields = Fields::new(&head);
+    let _opening: [u8; OPENING_BYTES] = fields.take();
+    let common = Common::read(&mut fields, slices)?;
+    let mut filter = F::read_own(common, &mut fields)?;
+    debug_assert_eq!(fields.offset(), header_bytes as u64, "the table follows the last field");
+    let records = (0..slices).map(|_| read_record(&mut fields)).collect::<Result<Vec<_>, _>>()?;
+
+    for record in records {
+        let bits = source.read_bits(record.bits)?;
+        if !bits.is_clear_past_end() {
+            let what = format!("there are bits set past the {} that it has", record.bits);
+            return Err(DecodeError::Invalid { field: "the last word of a slice", what, offset: source.offset() - 8 });
+        }
+        filter.slices_mut().restore_slice(record, bits);
+    }
+    source.expect_checksum()?;
+    filter.check().map_err(|what| DecodeError::Inconsistent { what })?;
+    Ok((filter, source.offset()))
+}
+
+/// Reads what says how to read on; returns it, and the number of slices.
+fn read_opening(source: &mut Source<impl Read>, expected: SnapshotKind) -> Result<(Vec<u8>, usize), DecodeError> {
+    let mut opening = [0; OPENING_BYTES];
+    // magic and version first: whatever else starts like this may be shorter, or look different from here on
+    let (magic, rest) = opening.split_at_mut(MAGIC.len());
+    let came = source.read_up_to(magic)?;
+    if magic[..came] != MAGIC[..came] {
+        return Err(DecodeError::NotASnapshot);
+    }
+    if came < MAGIC.len() {
+        return Err(DecodeError::Truncated { offset: source.offset() });
+    }
+    let (version, rest) = rest.split_at_mut(size_of_val(&VERSION));
+    source.read(version)?;
+    let got = u16::from_le_bytes([version[0], version[1]]);
+    if !(1..=VERSION).contains(&got) {
+        return Err(DecodeError::UnsupportedVersion { got, max: VERSION });
+    }
+    source.read(rest)?;
+    let mut fields = Fields::new(&opening);
+    let (_magic, _version): ([u8; MAGIC.len()], u16) = (fields.take(), fields.u16());
+    let got = fields.code("the kind of filter", SnapshotKind::from_code)?;
+    if got != expected {
+        return Err(DecodeError::WrongKind { got, expected });
+    }
+    fields.zeros::<1>()?;
+    let slices = fields.u32_in("the number of slices", 0..=MAX_SLICES)?;
+    Ok((opening.to_vec(), slices as usize))
+}
+
+/// What every kind has, but for the slices themselves.
+pub(super) struct Common {
+    plan: Arc<Plan>,
+    seed: u64,
+    /// Empty, with places for all.
+    slices: Slices,
+}
+
+impl Common {
+    /// Leaves the last four bytes, choices that differ by kind.
+    fn read(fields: &mut Fields, slices: usize) -> Result<Self, DecodeError> {
+        let offset = fields.offset();
+        let rate = fields.f64();
+        let hashes = fields.u32_in("the number of hash functions", 1..=Plan::MAX_HASHES)?;
+        let aging_slices = fields.u32_in("the number of aging slices", 1..=Plan::MAX_AGING_SLICES)?;
+        let plan = Planner::new(rate).hashes_and_aging(hashes, aging_slices).shared().map_err(|error| {
+            DecodeError::Invalid { field: "the false positive rate", what: error.to_string(), offset }
+        })?;
+        let seed = fields.u64();
+        let opened = fields.u64_in("the number of slices opened", slices as u64..=MAX_STORED_COUNT)?;
+        let newest = Timestamp::from_nanos(fields.u64());
+        let generation_items = fields.u32();
+        let row = RowRecord { hashes, generation_items, opened, newest };
+        Ok(Common { plan, seed, slices: Slices::restore(row, slices) })
+    }
+}
+
+pub(super) fn read_count(common: Common, fields: &mut Fields) -> Result<CountBloom, DecodeError> {
+    let Common { plan, seed, slices } = common;
+    fields.zeros::<4>()?;
+    let offset = fields.offset();
+    let capacity = fields.u64();
+    let empty = CountBloom::with_plan(capacity, plan, seed).map_err(|error| DecodeError::Invalid {
+        field: "the capacity",
+        what: error.to_string(),
+        offset,
+    })?;
+    Ok(CountBloom {
+        slices,
+        inserted: read_counter("the number of insertions", fields)?,
+        shifts: read_counter("the number of shifts", fields)?,
+        retired: read_counter("the number of retired slices", fields)?,
+        worst_rate: fields.f64_in("the worst rate", 0.0..=MAX_MEASURED_RATE)?,
+        ..empty
+    })
+}
+
+pub(super) fn read_time(common: Common, fields: &mut Fields) -> Result<TimeBloom, DecodeError> {
+    let Common { plan, seed, slices } = common;
+    let policy = fields.code("the policy", Policy::from_code)?;
+    let on_full = fields.code("what happens at the memory limit", OnFull::from_code)?;
+    let is_limited =
+        fields.code("whether there is a memory limit", |code| [false, true].get(usize::from(code)).copied())?;
+    fields.zeros::<1>()?;
+    let span = fields.u64_in("the span", Config::MIN_SPAN..=Config::MAX_SPAN)?;
+    let expected_items = fields.u64();
+    let mut config = Config { plan, seed, span, expected_items, max_bytes: None, policy, on_full };
+    if is_limited {
+        config.max_bytes = Some(fields.u64_in("the memory limit", config.min_bytes()..=u64::MAX)?);
+    } else {
+        fields.zeros::<8>()?;
+    }
+    let window = Window {
+        slices,
+        clock: Timestamp::from_nanos(fields.u64()),
+        generation_started: Timestamp::from_nanos(fields.u64()),
+        oldest_bound: Timestamp::from_nanos(fields.u64()),
+        inserts_until_shift: fields.u64_in("the insertions until a shift", 0..=Slices::MAX_ITEMS)?,
+        rate: fields.f64_in("the estimated rate", 0.0..=f64::MAX)?,
+        counters: Counters {
+            inserted: read_counter("the number of insertions", fields)?,
+            shifts: read_counter("the number of shifts", fields)?,
+            retired: read_counter("the number of retired slices", fields)?,
+            fresh_starts: read_counter("the number of fresh starts", fields)?,
+            shortened: read_counter("the number of slices forgotten early", fields)?,
+            rejected: read_counter("the number of rejected insertions", fields)?,
+            worst_rate: fields.f64_in("the worst rate", 0.0..=MAX_MEASURED_RATE)?,
+        },
+        config,
+    };
+    Ok(TimeBloom::from_window(window))
+}
+
+fn read_counter(field: &'static str, fields: &mut Fields) -> Result<u64, DecodeError> {
+    fields.u64_in(field, 0..=MAX_STORED_COUNT)
+}
+
+fn read_record(fields: &mut Fields) -> Result<SliceRecord, DecodeError> {
+    Ok(SliceRecord {
+        bits: fields.u64_in("the size of a slice", 1..=MAX_SLICE_BITS)?,
+        newest: Timestamp::from_nanos(fields.u64()),
+        items: fields.u32(),
+        last_generation: fields.u32(),
+    })
+}
