@@ -106,12 +106,17 @@ fn one_slice(window: &Window, target: f64) -> Opening {
     Opening { slices: vec![bits], generation_size }
 }
 
-/// What generations aim for: the rate, but no less than fills a slice of 64 bits, and no more than the largest can take.
+/// The least target as a share of what fills a slice of 64 bits: the rest keeps a quiet filter at one word a slice even
+/// when there are somewhat more slices than usual.
+const ONE_WORD: f64 = 0.85;
+
+/// What generations aim for: the rate, but no less than a slice of 64 bits is good for, and no more than the largest can
+/// take.
 fn target_generation(config: &Config, rate: f64) -> f64 {
     let plan = &config.plan;
     let per_bit = plan.target_load() / plan.hashes() as f64;
     let most = config.max_slice_bits() as f64 * per_bit;
-    rate.max(64.0 * per_bit).max(1.0).min(most)
+    rate.max(ONE_WORD * 64.0 * per_bit).max(1.0).min(most)
 }
 
 fn share(room: f64, shifts: f64) -> f64 {
