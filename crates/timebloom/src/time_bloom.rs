@@ -210,8 +210,8 @@ impl TimeBloom {
         let now = self.window.clamp(now);
         let oldest = self.window.slices.youngest_run(hash, self.window.live(now))?;
         Some(AgeRange {
-            at_least: now.saturating_since(self.window.slices.newest_of(oldest)),
-            at_most: now.saturating_since(self.window.earliest(oldest)),
+            at_least: now.saturating_since(self.window.slices.newest_of(*oldest.start())),
+            at_most: now.saturating_since(self.window.earliest(*oldest.end())),
         })
     }
 

@@ -31,8 +31,10 @@ impl Verdict {
 
 /// How long ago an item was last inserted.
 ///
-/// `at_least` never exceeds the true age. `at_most` is never below it either, unless a false positive made the item look
-/// younger; the chance of that is at most the filter's false positive rate.
+/// `at_least` never exceeds the true age. `at_most` is never below it either for an item of the window, unless a false
+/// positive made the item look younger; the chance of that is at most the filter's false positive rate. At a steady rate
+/// the two are `span / l` apart, and as much again for each neighbouring slice that agrees by chance: three times
+/// `span / l` or less on average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgeRange {
     /// The item is this old or older.

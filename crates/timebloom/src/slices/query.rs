@@ -1,6 +1,6 @@
 //! Looking for an item: a run of `hashes` consecutive slices that all have its bit.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::Slices;
 use crate::hash::ItemHash;
@@ -37,13 +37,16 @@ impl Slices {
         }
     }
 
-    /// The oldest slice of the youngest run within the first `live` slices.
-    pub(crate) fn youngest_run(&self, hash: ItemHash, live: usize) -> Option<usize> {
+    /// Where the youngest run within the first `live` slices ends: the positions of its oldest slice. There are several
+    /// when more than `hashes` slices in a row have the bit; neighbours often do by chance, and which of them the item
+    /// entered cannot be told.
+    pub(crate) fn youngest_run(&self, hash: ItemHash, live: usize) -> Option<RangeInclusive<usize>> {
         let mut matched = 0;
         for position in 0..live {
             matched = if self.has_bit(hash, position) { matched + 1 } else { 0 };
             if matched == self.hashes() {
-                return Some(position);
+                let more = (position + 1..live).take_while(|&older| self.has_bit(hash, older)).count();
+                return Some(position..=position + more);
             }
         }
         None
@@ -86,8 +89,12 @@ mod tests {
                 }
             }
             let youngest = slices.youngest_run(hash, slices.len());
-            let expected = (3..=slices.len()).find(|&end| has_run_naively(&slices, hash, end - 3..end));
-            assert_eq!(youngest, expected.map(|end| end - 1));
+            let ends_run = |&end: &usize| has_run_naively(&slices, hash, end - 3..end);
+            let expected = (3..=slices.len()).find(ends_run).map(|first| {
+                let last = (first..=slices.len()).take_while(ends_run).last().expect("the first does");
+                first - 1..=last - 1
+            });
+            assert_eq!(youngest, expected);
         }
         assert!(found > 1_000, "the test must see both answers; it saw {found} runs");
     }
