@@ -14,7 +14,7 @@ proptest! {
     #[test]
     fn the_limit_is_never_exceeded(setup in limited_setup(), steps in steps(80)) {
         let mut both = Lockstep::new(&setup);
-        let limit = both.filter.max_bytes().expect("set") as usize;
+        let limit = usize::try_from(both.filter.max_bytes().expect("set")).expect("small limits");
         for step in steps {
             both.take(step);
             prop_assert!(both.filter.stats(both.now).memory_bytes <= limit, "after {step:?}");
@@ -99,7 +99,7 @@ proptest! {
 fn limited(proportions: Proportions, policy: Policy, on_full: OnFull, above: u64) -> TimeBloom {
     let builder = proportions.time(TimeBloom::builder(Duration::from_secs(60))).policy(policy).seed(9);
     let max_bytes = least_limit(&builder) + above;
-    builder.max_bytes(max_bytes).on_full(on_full).build().unwrap()
+    builder.max_bytes(max_bytes).on_full(on_full).build().expect("at least the least limit")
 }
 
 #[test]

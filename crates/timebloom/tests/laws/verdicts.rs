@@ -1,12 +1,12 @@
 //! What insertions tell and refresh, and what forgetting on purpose does.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use timebloom::{OnFull, Policy, TimeBloom, Timestamp, Verdict};
-use timebloom_testkit::Proportions;
 
-use crate::history::{Change, Lockstep, Setup, Stream, config, limited_setup, setup, steps};
+use crate::history::{Change, Lockstep, Stream, config, limited_setup, setup, steps};
 
 proptest! {
     #![proptest_config(config(300))]
@@ -152,18 +152,9 @@ fn an_idle_filter_gives_its_memory_back() {
 fn first_sighting_decides_as_in_an_exact_window() {
     let span = Duration::from_secs(60);
     let mut filter = TimeBloom::builder(span).false_positive_rate(1e-9).seed(4).build().unwrap();
-    let setup = Setup {
-        proportions: Proportions::ALL[0],
-        span,
-        policy: Policy::Guarded,
-        expected_items: 0,
-        start: Timestamp::from_secs(1),
-        seed: 4,
-        limit: None,
-    };
     let mut random = fastrand::Rng::with_seed(4);
-    let mut first_seen = std::collections::HashMap::new();
-    let mut now = setup.start;
+    let mut first_seen = HashMap::new();
+    let mut now = Timestamp::from_secs(1);
     let (mut new, mut seen) = (0, 0);
     for _ in 0..50_000 {
         now = now.saturating_add(Duration::from_millis(random.u64(0..100)));
