@@ -58,13 +58,13 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// Runs a stream of 64 items an hour through a default filter, with what it takes asserted at every item.
 fn most_bytes(scenario: Scenario, hint: u64, seed: u64) -> usize {
     let builder = TimeBloom::builder(HOUR).seed(seed).expected_items(hint);
-    let aging_slices = builder.build().unwrap().plan().aging_slices();
+    let aging_slices = builder.build().expect("a legal filter").plan().aging_slices();
     let arrivals: Vec<Timestamp> = scenario.arrivals(64.0, HOUR, aging_slices, seed).collect();
     let before = BYTES.get();
-    let mut filter = builder.build().unwrap();
+    let mut filter = builder.build().expect("a legal filter");
     let mut most = 0;
     for (item, now) in arrivals.into_iter().enumerate() {
-        filter.insert_at(item.to_le_bytes(), now).unwrap();
+        filter.insert_at(item.to_le_bytes(), now).expect("no memory limit");
         let heap = usize::try_from(BYTES.get() - before).expect("the filter only adds");
         let bytes = size_of::<TimeBloom>() + heap;
         let told = filter.stats(now).memory_bytes;
