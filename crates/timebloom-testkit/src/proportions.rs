@@ -28,9 +28,9 @@ impl Proportions {
         Proportions::new(0.01, Choice::Pair(10, 25)),
         Proportions::new(0.01, Choice::Planned),
         Proportions::new(0.001, Choice::Planned),
-        Proportions::new(0.1, Choice::Pair(1, 1)),
-        Proportions::new(0.05, Choice::Pair(1, 7)),
-        Proportions::new(0.05, Choice::Pair(2, 3)),
+        Proportions::new(0.1, Choice::Pair(3, 1)),
+        Proportions::new(0.05, Choice::Pair(3, 7)),
+        Proportions::new(0.05, Choice::Pair(3, 3)),
         Proportions::new(0.1, Choice::Pair(4, 3)),
         Proportions::new(0.1, Choice::Pair(7, 1)),
         Proportions::new(0.3, Choice::Planned),
@@ -44,17 +44,6 @@ impl Proportions {
     /// These proportions.
     pub const fn new(rate: f64, choice: Choice) -> Self {
         Proportions { rate, choice }
-    }
-
-    /// Whether there are fewer than four hashes. Such filters follow a rising rate badly, so they are tried on streams of
-    /// a few items only.
-    pub fn is_tiny(self) -> bool {
-        matches!(self.choice, Choice::Pair(..4, _))
-    }
-
-    /// How many items a span to try these proportions on when `wanted` would be fine for usual ones.
-    pub fn per_span(self, wanted: f64) -> f64 {
-        if self.is_tiny() { wanted.min(20.0) } else { wanted }
     }
 
     /// Asks for these proportions.

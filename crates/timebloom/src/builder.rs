@@ -9,6 +9,7 @@ use crate::policy::{OnFull, Policy};
 use crate::sizing::Planner;
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::saturating_nanos;
+use crate::window::guarded::MIN_HASHES;
 use crate::window::{Config, Window};
 
 /// The false positive rate of a filter that is not told another.
@@ -64,7 +65,7 @@ impl TimeBloomBuilder {
         self
     }
 
-    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: 32.
+    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: 31.
     pub fn max_aging_slices(mut self, limit: u32) -> Self {
         self.planner = self.planner.max_aging_slices(limit);
         self
@@ -107,11 +108,15 @@ impl TimeBloomBuilder {
         if !(Config::MIN_SPAN..=Config::MAX_SPAN).contains(&span) {
             return Err(BuildError::Span { got: self.span });
         }
+        let plan = match self.policy {
+            Policy::Paper => self.planner.half_full().shared()?,
+            Policy::Guarded => self.planner.shared()?,
+        };
+        if self.policy == Policy::Guarded && plan.hashes() < MIN_HASHES {
+            return Err(BuildError::TooFewHashes { got: plan.hashes(), min: MIN_HASHES });
+        }
         let config = Config {
-            plan: match self.policy {
-                Policy::Paper => self.planner.half_full().shared()?,
-                Policy::Guarded => self.planner.shared()?,
-            },
+            plan,
             seed: self.seed.unwrap_or_else(random_seed),
             span,
             expected_items: self.expected_items,
@@ -167,7 +172,7 @@ impl CountBloomBuilder {
         self
     }
 
-    /// Plans with at most this many aging slices: an item overstays by at most `capacity / l` insertions. Default: 32.
+    /// Plans with at most this many aging slices: an item overstays by at most `capacity / l` insertions. Default: 31.
     pub fn max_aging_slices(mut self, limit: u32) -> Self {
         self.planner = self.planner.max_aging_slices(limit);
         self

@@ -23,6 +23,13 @@ pub enum BuildError {
         /// The largest one with these proportions.
         max: u64,
     },
+    /// The guarded policy cannot keep its promises with so few hash functions.
+    TooFewHashes {
+        /// The number that was asked for.
+        got: usize,
+        /// The smallest one that works.
+        min: usize,
+    },
     /// The memory limit is too small for a filter of these proportions.
     MaxBytes {
         /// The limit that was asked for.
@@ -41,6 +48,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::Capacity { got, max } => {
                 write!(f, "a count window of {got} items is not allowed: use 1 to {max}")
+            }
+            BuildError::TooFewHashes { got, min } => {
+                write!(f, "{got} hash functions are too few for a guarded time window: use {min} or more")
             }
             BuildError::MaxBytes { got, min } => {
                 write!(f, "a memory limit of {got} bytes is too small for this filter: it needs at least {min}")

@@ -17,7 +17,7 @@
 //!
 //! # Trade-offs
 //!
-//! With the default [policy](Policy::Guarded), where `span` is the window and `l` the number of aging slices (32 unless
+//! With the default [policy](Policy::Guarded), where `span` is the window and `l` the number of aging slices (31 unless
 //! you choose, or the rate asks for fewer):
 //!
 //! - **No false negatives.** An item inserted at `t` is reported at every time in `[t, t + span]`, through bursts, gaps
@@ -30,7 +30,7 @@
 //!   disappear one by one, one with each step, and the bits of others may stand in for those that are gone. The chance
 //!   that an expired item is still reported, measured on a steady stream:
 //!
-//!   | past the window by at least | at most, with rate 0.01 (k = 9, l = 32) | with rate 0.001 (k = 11, l = 32) |
+//!   | past the window by at least | at most, with rate 0.01 (k = 9, l = 31) | with rate 0.001 (k = 11, l = 31) |
 //!   |---|---|---|
 //!   | 0 steps | 1 | 1 |
 //!   | 1 step | 0.44 | 0.41 |
@@ -86,16 +86,16 @@
 //! let plan = Planner::new(0.001).plan()?;
 //! let megabytes = 10_000_000.0 * plan.bits_per_item() / 8.0 / 1e6; // ten million items a window
 //! assert!((34.0..35.0).contains(&megabytes));
-//! assert_eq!(plan.slack(), 1.0 / 32.0); // of the window: how long an item may overstay
+//! assert_eq!(plan.slack(), 1.0 / 31.0); // of the window: how long an item may overstay
 //! assert!(plan.probes_per_miss() < 6.5); // slices that a query for a new item looks at
 //!
-//! // times known 32 times as precisely, in as many bits; but queries look at more slices
+//! // times known 33 times as precisely, in as many bits; but queries look at more slices
 //! let fine = Planner::new(0.001).aging_slices(1_024).plan()?;
 //! assert!(fine.bits_per_item() < 28.5 && fine.probes_per_miss() > 100.0);
 //! # Ok::<(), timebloom::PlanError>(())
 //! ```
 //!
-//! - [`max_aging_slices`](TimeBloomBuilder::max_aging_slices) lets the planner use more or fewer of them than 32 and still
+//! - [`max_aging_slices`](TimeBloomBuilder::max_aging_slices) lets the planner use more or fewer of them than 31 and still
 //!   choose the fewest bits; [`hashes_and_aging`](TimeBloomBuilder::hashes_and_aging) sets both numbers. Do so when you
 //!   ask about [shorter windows](TimeBloom::contains_within_at) or [certain times](TimeBloom::contains_between_at): both
 //!   are known to a step of `span / l`. [`level`](TimeBloomBuilder::level) takes a published pair.

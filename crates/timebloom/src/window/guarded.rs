@@ -6,6 +6,7 @@
 //! - At a steady rate one slice per shift, sized for the load that leaves some headroom, is all there is to it.
 //! - When the stream speeds up, generations fill before their time and slices multiply. More slices mean more chances of
 //!   a run, so each may be filled a little less.
+//!   The same holds when the rate is nearly spent: what is left must do until old slices expire.
 //! - When it speeds up faster than slices can follow one by one, or the row is nearly exhausted, start fresh: `k` new
 //!   slices at once, of the size the new rate asks for. The old ones only age from there on.
 //!
@@ -15,7 +16,7 @@
 use super::guard::Forecast;
 use super::resize::{generation_size, next_capacity};
 use super::shift::{Observed, Opening};
-use super::{Config, Window};
+use super::{Config, Window, rate_of};
 use crate::num::{ceil_u64, floor_u64};
 use crate::policy::OnFull;
 use crate::slices::Slices;
@@ -35,14 +36,20 @@ const SPENT: f64 = 0.6;
 /// A burst may look this many times larger than what was seen of it.
 const BURST: f64 = 4.0;
 
+/// Fewer hash functions than this cannot follow a stream that speeds up: what one slice adds to the rate falls too slowly
+/// with its size.
+pub(crate) const MIN_HASHES: usize = 3;
+
 /// The slice that follows a generation, or a fresh start when one slice cannot keep up.
 pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let config = &window.config;
     let target = target_generation(config, observed.smoothed);
     if window.slices.is_empty() {
-        return fresh(window, target);
+        return fresh(window, target, 1.0);
     }
-    let opening = one_slice(window, target);
+    let early = observed.elapsed < config.target_shift_interval();
+    let thrift = if early { thrift(window) } else { 1.0 };
+    let opening = one_slice(window, target, thrift);
     if config.on_full == OnFull::Reject && window.over_limit(&opening).is_some() {
         // it will be rejected: do not think about it any longer, floods are when this happens
         return opening;
@@ -60,19 +67,31 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
         return one_slice;
     }
     let burst = observed.current.min(BURST * observed.items as f64);
-    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)));
+    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift);
     // under a memory limit a short generation is better than none
     if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
 }
 
+/// How much less than usual new slices may be filled, in `(0, 1]`, when generations end early: `k` of them at the load
+/// `thrift * a_c` add half of what is left of the allowed rate.
+fn thrift(window: &Window) -> f64 {
+    let plan = &window.config.plan;
+    let spent = rate_of(&window.slices, window.slices.len());
+    let left = (window.config.rate_limit() - spent) / plan.false_positive_rate();
+    // at the load a_c each of the k + l slices adds its share of the rate, and F grows with the k-th power of the load
+    let shares = left * plan.base_slices() as f64 / plan.hashes() as f64;
+    libm::pow((0.5 * shares).clamp(1e-3, 1.0), 1.0 / plan.hashes() as f64)
+}
+
 /// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here.
-fn fresh(window: &Window, target: f64) -> Opening {
+fn fresh(window: &Window, target: f64, thrift: f64) -> Opening {
     let config = &window.config;
     let plan = &config.plan;
     let wanted = config.generation_size(target * plan.full_load() / plan.target_load());
     let mut scale = 1.0;
     loop {
-        let size = |receives: usize| config.slice_bits(scale * receives as f64 * target / plan.target_load());
+        let load = thrift * plan.target_load() / scale;
+        let size = |receives: usize| config.slice_bits(receives as f64 * target / load);
         let slices: Vec<u64> = (1..=plan.hashes()).rev().map(size).collect();
         let allowed = Forecast::after_opening(window, &slices).insertions_within(config.rate_limit(), wanted);
         // each doubling lowers what the new slices add; the old ones alone are within the limit
@@ -84,12 +103,12 @@ fn fresh(window: &Window, target: f64) -> Opening {
 }
 
 /// One slice by the look-ahead, and the generation that the receiving slices have room for.
-fn one_slice(window: &Window, target: f64) -> Opening {
+fn one_slice(window: &Window, target: f64, thrift: f64) -> Opening {
     let plan = &window.config.plan;
     let slices = &window.slices;
     // F grows with the number of slices and with the k-th power of the load
     let crowd = (slices.len() + 1 - slices.hashes()) as f64 / plan.aging_slices() as f64;
-    let full_load = plan.full_load() * libm::pow(crowd.clamp(1.0, 4.0), -1.0 / slices.hashes() as f64);
+    let full_load = thrift * plan.full_load() * libm::pow(crowd.clamp(1.0, 4.0), -1.0 / slices.hashes() as f64);
     let headroom = plan.full_load() / plan.target_load();
     let room = |position| {
         let figures = slices.figures(position);

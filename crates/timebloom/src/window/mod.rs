@@ -13,7 +13,7 @@
 //! Queries never come here: they only look at slices that are live at the time they are given.
 
 mod guard;
-mod guarded;
+pub(crate) mod guarded;
 mod paper;
 mod resize;
 mod retire;

@@ -1,5 +1,6 @@
 //! The invariants of a window, checked by tests after every step and by the decoder before a filter is handed out.
 
+use super::guarded::MIN_HASHES;
 use super::{Counters, Window};
 use crate::num::MAX_COUNT;
 use crate::policy::Policy;
@@ -13,6 +14,9 @@ impl Window {
         let slices = &self.slices;
         if slices.hashes() != config.plan.hashes() {
             return Err(format!("I2: rows of {} hashes, the plan has {}", slices.hashes(), config.plan.hashes()));
+        }
+        if config.policy == Policy::Guarded && slices.hashes() < MIN_HASHES {
+            return Err(format!("I2: {} hashes, the guarded policy needs {MIN_HASHES}", slices.hashes()));
         }
         if slices.is_empty() && self.inserts_until_shift > 0 {
             return Err(format!("I2: no slices, but {} insertions until a shift", self.inserts_until_shift));

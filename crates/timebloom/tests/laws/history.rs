@@ -96,9 +96,9 @@ impl Stream {
         let mut random = fastrand::Rng::with_seed(seed);
         let proportions = Proportions::ALL[random.usize(0..Proportions::ALL.len())];
         let span = span_for(policy, random.usize(0..SPANS.len()));
-        // at the end of time the clock stands still, and all items come at once: too much for the tiny ones
-        let start = starts(span)[random.usize(0..if proportions.is_tiny() { 2 } else { 3 })];
-        let per_span = proportions.per_span(10_f64.powf(0.5 + (decades - 0.5) * random.f64()));
+        // at the end of time the clock stands still, and all items come at once
+        let start = starts(span)[random.usize(0..3)];
+        let per_span = 10_f64.powf(0.5 + (decades - 0.5) * random.f64());
         Stream { proportions, policy, span, per_span, start, seed }
     }
 

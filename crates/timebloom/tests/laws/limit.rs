@@ -138,9 +138,6 @@ fn limited_filters_keep_their_rate() {
     for seed in 4_000..4_040_u64 {
         let stream = Stream::random(seed, Policy::Guarded, 3.5);
         let on_full = if seed % 2 == 0 { OnFull::Shorten } else { OnFull::Reject };
-        if stream.proportions.is_tiny() {
-            continue;
-        }
         let mut random = fastrand::Rng::with_seed(seed);
         let builder = stream.builder().on_full(on_full);
         let max_bytes = least_limit(&builder) + random.u64(0..4_000) * random.u64(0..2);

@@ -79,13 +79,16 @@ fn count_windows_err_as_often_as_computed() {
     }
 }
 
-/// At least 46 comparisons, at a steady rate: a false alarm in any of them has a probability of 0.4%, and the seeds are
+/// At least 44 comparisons, at a steady rate: a false alarm in any of them has a probability of 0.4%, and the seeds are
 /// fixed.
 #[test]
 fn time_windows_err_as_often_as_computed() {
     let mut compared = 0;
     for policy in [Policy::Guarded, Policy::Paper] {
         for (index, (hashes, aging_slices, rate)) in PAIRS.into_iter().enumerate() {
+            if policy == Policy::Guarded && hashes < 3 {
+                continue; // refused
+            }
             let per_interval = generation(hashes);
             let proportions = Proportions::new(rate, Choice::Pair(hashes, aging_slices));
             let span = Duration::from_secs(u64::from(aging_slices));
@@ -105,5 +108,5 @@ fn time_windows_err_as_often_as_computed() {
             }
         }
     }
-    assert!(compared >= 46, "only {compared} comparisons");
+    assert!(compared >= 44, "only {compared} comparisons");
 }
