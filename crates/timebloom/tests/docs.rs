@@ -18,7 +18,7 @@ fn the_levels_of_the_documentation_are_the_computed_ones() {
 #[test]
 fn expired_items_fade_as_documented() {
     const STEP: u64 = 6_250; // items, one every 16 ms
-    const SPAN: u64 = 32 * STEP;
+    const SPAN: u64 = 31 * STEP;
     let time_of = |item: u64| Timestamp::from_millis(16 * item);
     for (rate, documented) in [(0.01, [0.44, 0.19, 0.08, 0.04]), (0.001, [0.41, 0.17, 0.07, 0.03])] {
         let span = Duration::from_millis(16 * SPAN);
