@@ -25,7 +25,7 @@ fn expired_items_fade_as_documented() {
         let builder = TimeBloom::builder(span).false_positive_rate(rate).expected_items(SPAN).seed(3);
         let mut filter = builder.build().expect("legal");
         assert_eq!(filter.plan().aging_slices(), 31);
-        let newest = SPAN * 5 / 2 - 1;
+        let newest = 78 * STEP - 1;
         for item in 0..=newest {
             filter.insert_at(item.to_le_bytes(), time_of(item)).expect("there is no limit");
         }
