@@ -89,7 +89,7 @@ impl CountBloom {
 
     /// [`insert`](Self::insert) for a hash.
     pub fn insert_hash(&mut self, hash: ItemHash) {
-        if self.slices.generation_items() >= self.generation_size() || self.slices.is_empty() {
+        if self.is_shift_due() {
             self.shift();
         }
         self.inserted = self.inserted.saturating_add(1);
@@ -175,6 +175,13 @@ impl CountBloom {
     /// The slices, youngest first.
     pub fn slices(&self) -> impl Iterator<Item = SliceStats> + '_ {
         self.slices.stats()
+    }
+
+    /// Whether the next insertion would close the open generation: the moment before it is when the false positive rate
+    /// peaks. For tests and measurements.
+    #[doc(hidden)]
+    pub fn is_shift_due(&self) -> bool {
+        self.slices.generation_items() >= self.generation_size() || self.slices.is_empty()
     }
 
     /// Checks every internal invariant; the error says which is broken. For tests and fuzzers.

@@ -98,3 +98,25 @@ impl fmt::Display for Full {
 }
 
 impl std::error::Error for Full {}
+
+/// An insertion of a batch was [rejected](Full), and the batch ended there. The items before it are done as if the batch
+/// had been only these; to go on later, start with item number `done`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchFull {
+    /// How many items were done: the place in the batch of the one that was rejected.
+    pub done: usize,
+    /// Why it was rejected.
+    pub full: Full,
+}
+
+impl fmt::Display for BatchFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after {} items of the batch: {}", self.done, self.full)
+    }
+}
+
+impl std::error::Error for BatchFull {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.full)
+    }
+}

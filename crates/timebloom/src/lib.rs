@@ -160,6 +160,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod batch;
 mod builder;
 mod clock;
 mod clocked;
@@ -181,7 +182,7 @@ pub use builder::{CountBloomBuilder, DEFAULT_FALSE_POSITIVE_RATE, TimeBloomBuild
 pub use clock::{Clock, CoarseClock, ManualClock, SystemClock};
 pub use clocked::Clocked;
 pub use count_bloom::CountBloom;
-pub use error::{BuildError, Full};
+pub use error::{BatchFull, BuildError, Full};
 pub use hash::ItemHash;
 pub use policy::{OnFull, Policy};
 pub use sizing::{LEVEL_RATES, Level, Plan, PlanError, Planner, levels, run_probability, worst_case_rate};

@@ -1,0 +1,103 @@
+//! One face for everything under test.
+
+use std::ops::Range;
+
+use crate::others::{ExpiringMap, FastBloom, Rotating, SplitBlocks, Unforgetting};
+use crate::ours::{CountWindow, TimeWindow};
+use crate::workload::{Key, Stream};
+
+/// How many items a call takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Single,
+    Batch16,
+}
+
+impl Mode {
+    pub const BATCH: usize = 16;
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Single => "single",
+            Mode::Batch16 => "batch16",
+        }
+    }
+}
+
+/// A filter under test. Calls take whole chunks, so that what is timed inside them is the filter and not this face.
+pub trait Filter {
+    /// The ways it can be called.
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Single]
+    }
+
+    /// Called before `insert`, and not timed: makes a filter that cannot forget empty before it gets too full.
+    fn prepare(&mut self, _items: u64) {}
+
+    /// Inserts the items from `first` on, each at its time; in a batch, all at the time of the last.
+    fn insert(&mut self, mode: Mode, keys: &[Key], first: u64);
+
+    /// How many of the keys are reported, at the time of the item `now`.
+    fn count_seen(&mut self, mode: Mode, keys: &[Key], now: u64) -> usize;
+
+    /// Items that it holds for certain when `next` is the next to be inserted.
+    fn held(&self, next: u64) -> Range<u64>;
+
+    /// Whether the false positive rate is at its highest, because inserting `next` will begin a new generation.
+    fn is_at_peak(&self, next: u64) -> bool;
+
+    /// All bytes, the struct included.
+    fn bytes(&self) -> u64;
+}
+
+/// The filters there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    TimeBloom,
+    CountBloom,
+    FastBloom,
+    SplitBlocks,
+    Rotating,
+    HashMap,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 6] =
+        [Kind::TimeBloom, Kind::CountBloom, Kind::FastBloom, Kind::SplitBlocks, Kind::Rotating, Kind::HashMap];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::TimeBloom => "timebloom-time",
+            Kind::CountBloom => "timebloom-count",
+            Kind::FastBloom => "fastbloom",
+            Kind::SplitBlocks => "sbbf",
+            Kind::Rotating => "fastbloom-rotating",
+            Kind::HashMap => "hashmap",
+        }
+    }
+
+    pub fn is_ours(self) -> bool {
+        matches!(self, Kind::TimeBloom | Kind::CountBloom)
+    }
+
+    /// Insertions after which it is as it will always be.
+    pub fn items_to_fill(self, window: u64) -> u64 {
+        match self {
+            // these are full by then, and are not made fuller
+            Kind::FastBloom | Kind::SplitBlocks => window,
+            _ => 2 * window + window / 4,
+        }
+    }
+
+    /// The filter, empty; or why it is left out.
+    pub fn build(self, eps: f64, stream: Stream) -> Result<Box<dyn Filter>, String> {
+        Ok(match self {
+            Kind::TimeBloom => Box::new(TimeWindow::new(eps, stream)),
+            Kind::CountBloom => Box::new(CountWindow::new(eps, stream)),
+            Kind::FastBloom => Box::new(Unforgetting::<FastBloom>::new(eps, stream)),
+            Kind::SplitBlocks => Box::new(Unforgetting::<SplitBlocks>::new(eps, stream)),
+            Kind::Rotating => Box::new(Rotating::new(eps, stream)),
+            Kind::HashMap => Box::new(ExpiringMap::new(stream)?),
+        })
+    }
+}

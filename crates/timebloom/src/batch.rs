@@ -1,0 +1,342 @@
+//! Many items at once: the answers of the single calls, one after the other, for less time an item.
+//!
+//! Each operation comes twice: `*_batch*` takes items and hashes them, [`AT_ONCE`] at a time on the stack; `*_hashes*`
+//! takes hashes. None of them allocates, unless the caller's vector for the answers has to grow.
+
+use crate::count_bloom::CountBloom;
+use crate::error::{BatchFull, Full};
+use crate::hash::ItemHash;
+use crate::time_bloom::TimeBloom;
+use crate::timestamp::Timestamp;
+use crate::verdict::Verdict;
+
+/// Items that are hashed before the first of them is looked up.
+const AT_ONCE: usize = 16;
+
+/// Up to [`AT_ONCE`] hashes.
+struct Hashed {
+    hashes: [ItemHash; AT_ONCE],
+    /// In `1..=AT_ONCE`.
+    len: usize,
+    /// Items of the batch that came before these.
+    before: usize,
+}
+
+impl Hashed {
+    fn as_slice(&self) -> &[ItemHash] {
+        &self.hashes[..self.len]
+    }
+
+    /// A failure among these, as one of the whole batch.
+    fn failure(&self, stop: BatchFull) -> BatchFull {
+        BatchFull { done: self.before + stop.done, ..stop }
+    }
+}
+
+/// The hashes of `items`, in order, [`AT_ONCE`] at a time.
+fn hashed<T: AsRef<[u8]>>(items: &[T], seed: u64) -> impl Iterator<Item = Hashed> {
+    items.chunks(AT_ONCE).enumerate().map(move |(number, chunk)| {
+        let mut hashes = [ItemHash::new(&chunk[0], seed); AT_ONCE]; // chunks are never empty
+        for (hash, item) in hashes.iter_mut().zip(chunk).skip(1) {
+            *hash = ItemHash::new(item, seed);
+        }
+        Hashed { hashes, len: chunk.len(), before: number * AT_ONCE }
+    })
+}
+
+/// Does `each` for every hash, in order, until one fails.
+fn one_by_one(hashes: &[ItemHash], mut each: impl FnMut(ItemHash) -> Result<(), Full>) -> Result<(), BatchFull> {
+    for (done, &hash) in hashes.iter().enumerate() {
+        each(hash).map_err(|full| BatchFull { done, full })?;
+    }
+    Ok(())
+}
+
+/// Many items at one time: the same answers and the same filter afterwards as with single calls in the same order, all
+/// at the same `now`. An item that comes twice in a batch is new once, then seen.
+///
+/// Where an insertion is [rejected](crate::OnFull::Reject), the batch ends: what was done stays done, and
+/// [`BatchFull::done`] says how many items that is.
+impl TimeBloom {
+    /// [`insert_at`](Self::insert_at) for each of `items`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build()?;
+    /// let now = Timestamp::from_secs(1_700_000_000);
+    /// filter.insert_batch_at(&["a", "b", "c"], now)?;
+    ///
+    /// let mut seen = Vec::new();
+    /// filter.contains_batch_at(&["b", "x"], now, &mut seen);
+    /// assert_eq!(seen, [true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert_batch_at<T: AsRef<[u8]>>(&mut self, items: &[T], now: Timestamp) -> Result<(), BatchFull> {
+        for hashed in hashed(items, self.seed()) {
+            self.insert_hashes_at(hashed.as_slice(), now).map_err(|stop| hashed.failure(stop))?;
+        }
+        Ok(())
+    }
+
+    /// [`insert_batch_at`](Self::insert_batch_at) for hashes.
+    pub fn insert_hashes_at(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), BatchFull> {
+        one_by_one(hashes, |hash| self.insert_hash_at(hash, now))
+    }
+
+    /// [`insert_if_new_at`](Self::insert_if_new_at) for each of `items`, with one verdict for each in `verdicts`, which
+    /// is emptied first. When an insertion is rejected, `verdicts` has those of the items before it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp, Verdict::{New, Seen}};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build()?;
+    /// let mut verdicts = Vec::new(); // for all batches to come
+    /// filter.insert_if_new_batch_at(&["a", "b", "a"], Timestamp::from_secs(100), &mut verdicts)?;
+    /// assert_eq!(verdicts, [New, New, Seen]);
+    ///
+    /// filter.insert_if_new_batch_at(&["b", "c"], Timestamp::from_secs(160), &mut verdicts)?;
+    /// assert_eq!(verdicts, [Seen, New]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert_if_new_batch_at<T: AsRef<[u8]>>(
+        &mut self,
+        items: &[T],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        verdicts.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.add_if_new(hashed.as_slice(), now, verdicts).map_err(|stop| hashed.failure(stop))?;
+        }
+        Ok(())
+    }
+
+    /// [`insert_if_new_batch_at`](Self::insert_if_new_batch_at) for hashes.
+    pub fn insert_if_new_hashes_at(
+        &mut self,
+        hashes: &[ItemHash],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        verdicts.clear();
+        self.add_if_new(hashes, now, verdicts)
+    }
+
+    fn add_if_new(
+        &mut self,
+        hashes: &[ItemHash],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        one_by_one(hashes, |hash| {
+            verdicts.push(self.insert_if_new_hash_at(hash, now)?);
+            Ok(())
+        })
+    }
+
+    /// [`check_and_insert_at`](Self::check_and_insert_at) for each of `items`, with one verdict for each in `verdicts`,
+    /// which is emptied first. When an insertion is rejected, `verdicts` has those of the items before it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp, Verdict::{New, Seen}};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build()?;
+    /// let mut verdicts = Vec::new();
+    /// for (second, expected) in [(100, New), (160, Seen), (220, Seen)] {
+    ///     filter.check_and_insert_batch_at(&["a", "b"], Timestamp::from_secs(second), &mut verdicts)?;
+    ///     assert_eq!(verdicts, [expected, expected]); // each repeat started their time anew
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check_and_insert_batch_at<T: AsRef<[u8]>>(
+        &mut self,
+        items: &[T],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        verdicts.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.check_and_add(hashed.as_slice(), now, verdicts).map_err(|stop| hashed.failure(stop))?;
+        }
+        Ok(())
+    }
+
+    /// [`check_and_insert_batch_at`](Self::check_and_insert_batch_at) for hashes.
+    pub fn check_and_insert_hashes_at(
+        &mut self,
+        hashes: &[ItemHash],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        verdicts.clear();
+        self.check_and_add(hashes, now, verdicts)
+    }
+
+    fn check_and_add(
+        &mut self,
+        hashes: &[ItemHash],
+        now: Timestamp,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        one_by_one(hashes, |hash| {
+            verdicts.push(self.check_and_insert_hash_at(hash, now)?);
+            Ok(())
+        })
+    }
+
+    /// [`contains_at`](Self::contains_at) for each of `items`, with one answer for each in `seen`, which is emptied first.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build()?;
+    /// filter.insert_at("a", Timestamp::from_secs(100))?;
+    /// filter.insert_at("b", Timestamp::from_secs(130))?;
+    ///
+    /// let mut seen = Vec::new();
+    /// filter.contains_batch_at(&["a", "b", "c"], Timestamp::from_secs(160), &mut seen);
+    /// assert_eq!(seen, [true, true, false]);
+    /// filter.contains_batch_at(&["a", "b", "c"], Timestamp::from_secs(185), &mut seen);
+    /// assert_eq!(seen, [false, true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contains_batch_at<T: AsRef<[u8]>>(&self, items: &[T], now: Timestamp, seen: &mut Vec<bool>) {
+        seen.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.look_up(hashed.as_slice(), now, seen);
+        }
+    }
+
+    /// [`contains_batch_at`](Self::contains_batch_at) for hashes.
+    pub fn contains_hashes_at(&self, hashes: &[ItemHash], now: Timestamp, seen: &mut Vec<bool>) {
+        seen.clear();
+        self.look_up(hashes, now, seen);
+    }
+
+    fn look_up(&self, hashes: &[ItemHash], now: Timestamp, seen: &mut Vec<bool>) {
+        seen.extend(hashes.iter().map(|&hash| self.contains_hash_at(hash, now)));
+    }
+}
+
+/// Many items at once: the same answers and the same filter afterwards as with single calls in the same order. An item
+/// that comes twice in a batch is new once, then seen.
+impl CountBloom {
+    /// [`insert`](Self::insert) for each of `items`.
+    ///
+    /// ```
+    /// use timebloom::CountBloom;
+    ///
+    /// let mut filter = CountBloom::builder(1_000).seed(1).build()?;
+    /// filter.insert_batch(&["a", "b", "c"]);
+    ///
+    /// let mut seen = Vec::new();
+    /// filter.contains_batch(&["b", "x"], &mut seen);
+    /// assert_eq!(seen, [true, false]);
+    /// # Ok::<(), timebloom::BuildError>(())
+    /// ```
+    pub fn insert_batch<T: AsRef<[u8]>>(&mut self, items: &[T]) {
+        for hashed in hashed(items, self.seed()) {
+            self.insert_hashes(hashed.as_slice());
+        }
+    }
+
+    /// [`insert_batch`](Self::insert_batch) for hashes.
+    pub fn insert_hashes(&mut self, hashes: &[ItemHash]) {
+        for &hash in hashes {
+            self.insert_hash(hash);
+        }
+    }
+
+    /// [`insert_if_new`](Self::insert_if_new) for each of `items`, with one verdict for each in `verdicts`, which is
+    /// emptied first.
+    ///
+    /// ```
+    /// use timebloom::{CountBloom, Verdict::{New, Seen}};
+    ///
+    /// let mut filter = CountBloom::builder(1_000).seed(1).build()?;
+    /// let mut verdicts = Vec::new(); // for all batches to come
+    /// filter.insert_if_new_batch(&["a", "b", "a"], &mut verdicts);
+    /// assert_eq!(verdicts, [New, New, Seen]);
+    /// # Ok::<(), timebloom::BuildError>(())
+    /// ```
+    pub fn insert_if_new_batch<T: AsRef<[u8]>>(&mut self, items: &[T], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.add_if_new(hashed.as_slice(), verdicts);
+        }
+    }
+
+    /// [`insert_if_new_batch`](Self::insert_if_new_batch) for hashes.
+    pub fn insert_if_new_hashes(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        self.add_if_new(hashes, verdicts);
+    }
+
+    fn add_if_new(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
+        verdicts.extend(hashes.iter().map(|&hash| self.insert_if_new_hash(hash)));
+    }
+
+    /// [`check_and_insert`](Self::check_and_insert) for each of `items`, with one verdict for each in `verdicts`, which
+    /// is emptied first.
+    ///
+    /// ```
+    /// use timebloom::{CountBloom, Verdict::{New, Seen}};
+    ///
+    /// let mut filter = CountBloom::builder(1_000).seed(1).build()?;
+    /// let mut verdicts = Vec::new();
+    /// filter.check_and_insert_batch(&["a", "b", "a"], &mut verdicts);
+    /// assert_eq!(verdicts, [New, New, Seen]);
+    /// assert_eq!(filter.inserted(), 3); // the repeat is the newest item now
+    /// # Ok::<(), timebloom::BuildError>(())
+    /// ```
+    pub fn check_and_insert_batch<T: AsRef<[u8]>>(&mut self, items: &[T], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.check_and_add(hashed.as_slice(), verdicts);
+        }
+    }
+
+    /// [`check_and_insert_batch`](Self::check_and_insert_batch) for hashes.
+    pub fn check_and_insert_hashes(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        self.check_and_add(hashes, verdicts);
+    }
+
+    fn check_and_add(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
+        verdicts.extend(hashes.iter().map(|&hash| self.check_and_insert_hash(hash)));
+    }
+
+    /// [`contains`](Self::contains) for each of `items`, with one answer for each in `seen`, which is emptied first.
+    ///
+    /// ```
+    /// use timebloom::CountBloom;
+    ///
+    /// let mut filter = CountBloom::builder(1_000).seed(1).build()?;
+    /// filter.insert("a");
+    /// let mut seen = Vec::new();
+    /// filter.contains_batch(&["a", "b"], &mut seen);
+    /// assert_eq!(seen, [true, false]);
+    /// # Ok::<(), timebloom::BuildError>(())
+    /// ```
+    pub fn contains_batch<T: AsRef<[u8]>>(&self, items: &[T], seen: &mut Vec<bool>) {
+        seen.clear();
+        for hashed in hashed(items, self.seed()) {
+            self.look_up(hashed.as_slice(), seen);
+        }
+    }
+
+    /// [`contains_batch`](Self::contains_batch) for hashes.
+    pub fn contains_hashes(&self, hashes: &[ItemHash], seen: &mut Vec<bool>) {
+        seen.clear();
+        self.look_up(hashes, seen);
+    }
+
+    fn look_up(&self, hashes: &[ItemHash], seen: &mut Vec<bool>) {
+        seen.extend(hashes.iter().map(|&hash| self.contains_hash(hash)));
+    }
+}
