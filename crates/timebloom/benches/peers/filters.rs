@@ -85,7 +85,9 @@ impl Kind {
         match self {
             // these are full by then, and are not made fuller
             Kind::FastBloom | Kind::SplitBlocks => window,
-            _ => 2 * window + window / 4,
+            // one in, one out
+            Kind::HashMap => window + window / 4,
+            _ => 2 * window + window / 8,
         }
     }
 
