@@ -457,7 +457,8 @@ mod tests {
 
     #[test]
     fn every_legal_rate_has_a_plan() {
-        for rate in [Plan::MIN_RATE, 1e-9, 0.003, 0.2, 0.4999] {
+        // hundreds of bisections: under Miri, of the cheap ones only
+        for rate in if cfg!(miri) { vec![0.2, 0.4999] } else { vec![Plan::MIN_RATE, 1e-9, 0.003, 0.2, 0.4999] } {
             for limit in [1, 2, 7, 64, Plan::MAX_AGING_SLICES].into_iter().filter(affordable) {
                 let plan = Planner::new(rate).max_aging_slices(limit).plan().expect("a legal rate and limit");
                 assert!(plan.worst_case_rate() <= rate, "{plan:?}");
@@ -467,8 +468,9 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "hundreds of plans take minutes there")]
     fn no_pair_within_the_limit_is_cheaper() {
-        for (rate, limit) in [(0.3, 6), (0.01, 32), (1e-4, 20)].into_iter().filter(|(_, limit)| affordable(limit)) {
+        for (rate, limit) in [(0.3, 6), (0.01, 32), (1e-4, 20)] {
             let best = Planner::new(rate).max_aging_slices(limit).plan().expect("legal").bits_per_item();
             for aging_slices in 1..=limit {
                 for hashes in FEWEST_PLANNED..=24 {

@@ -82,7 +82,7 @@ mod tests {
     fn agrees_with_enumeration() {
         let fills = [0.1, 0.9, 0.35, 0.5, 0.0, 0.77, 1.0, 0.6, 0.42, 0.5, 0.5, 0.93];
         for hashes in 1..=6 {
-            for count in 0..=fills.len() {
+            for count in 0..=if cfg!(miri) { 7 } else { fills.len() } {
                 let exact = by_enumeration(hashes, &fills[..count]);
                 let ours = run_probability(hashes, &fills[..count]);
                 assert!((exact - ours).abs() < 1e-12, "k={hashes} n={count}: {exact} against {ours}");
