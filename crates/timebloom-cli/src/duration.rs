@@ -40,7 +40,7 @@ impl fmt::Display for DurationError {
             DurationError::NoUnit { number } => write!(f, "`{number}` has no unit")?,
             DurationError::UnknownUnit { unit } => write!(f, "`{unit}` is not a unit")?,
             DurationError::UnitOrder { unit, after } => write!(f, "`{unit}` cannot follow `{after}`")?,
-            DurationError::TooLong => write!(f, "more than {} milliseconds", u64::MAX)?,
+            DurationError::TooLong => write!(f, "longer than 584 years")?,
         }
         f.write_str("; write whole numbers with the units d, h, m, s, ms, larger units first, such as 60s or 1h30m")
     }

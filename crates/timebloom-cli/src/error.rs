@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use timebloom::{BuildError, Full};
+use timebloom::{BuildError, Full, Plan, PlanError};
 
 use crate::input::Input;
 
@@ -44,6 +44,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // In the terms of the command line, which has no unit below the millisecond.
+            Error::Build(BuildError::Span { .. }) => f.write_str("--window must be at least 1ms and at most 584 years"),
+            Error::Build(BuildError::Plan(PlanError::Rate { got })) => {
+                let (min, max) = (Plan::MIN_RATE, Plan::MAX_RATE);
+                write!(f, "--error {got:?} is not allowed: it must be at least {min:e} and below {max}")
+            }
             Error::Build(source) => source.fmt(f),
             Error::Open { input, source } => write!(f, "cannot open {input}: {source}"),
             Error::Read { input, source } => write!(f, "cannot read {input}: {source}"),

@@ -139,6 +139,13 @@ fn a_window_that_makes_no_sense_is_a_usage_error() {
     }
     let unit = common::run(&["dedup", "--window=60"], b"");
     assert!(unit.stderr.contains("`60` has no unit") && unit.stderr.contains("1h30m"), "{}", unit.stderr);
+    // As an argument of its own, `-5s` is still a duration that is wrong, and not an option that does not exist.
+    let negative = common::run(&["dedup", "--window", "-5s"], b"");
+    assert!(negative.stderr.contains("expected a number at `-5s`"), "{}", negative.stderr);
+    for window in ["0s", "213504d"] {
+        let run = common::run(&["dedup", "--window", window], b"");
+        assert!(run.stderr.contains("--window must be at least 1ms and at most 584 years"), "{}", run.stderr);
+    }
 }
 
 #[test]
@@ -149,6 +156,10 @@ fn an_error_rate_out_of_range_is_a_usage_error() {
         assert!(!run.stderr.is_empty() && !run.stderr.contains("panicked"), "rate {rate:?}: {}", run.stderr);
         assert!(run.stdout.is_empty(), "rate {rate:?}");
     }
+    let outside = common::run(&["dedup", "--window=60s", "--error=1e-30"], b"");
+    assert!(outside.stderr.contains("--error 1e-30 is not allowed: it must be at least 1e-12"), "{}", outside.stderr);
+    let percent = common::run(&["dedup", "--window=60s", "--error=1%"], b"");
+    assert!(percent.stderr.contains("such as 0.01"), "{}", percent.stderr);
 }
 
 #[test]

@@ -48,6 +48,9 @@ impl TimeBloomBuilder {
     }
 
     /// How many items are expected per span: a hint for the first slices, never a limit. Default: unknown.
+    ///
+    /// The first insertion opens slices for that rate, of gigabytes if need be. Too high a hint wastes memory for a window
+    /// and a half; too low a one costs little.
     pub fn expected_items(mut self, per_span: u64) -> Self {
         self.expected_items = per_span;
         self

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::error::Full;
+use crate::error::{BatchFull, Full};
 use crate::stats::Stats;
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::Timestamp;
@@ -32,7 +32,7 @@ impl<C> Clocked<C> {
         Clocked { filter, clock }
     }
 
-    /// The filter, for questions about other times than now.
+    /// The filter, for questions about other times than now, and to save it: [`TimeBloom::write_to`].
     pub fn filter(&self) -> &TimeBloom {
         &self.filter
     }
@@ -87,6 +87,45 @@ impl<C: Clock> Clocked<C> {
     /// How long ago an item was last inserted: [`TimeBloom::age_at`].
     pub fn age(&self, item: impl AsRef<[u8]>) -> Option<AgeRange> {
         self.filter.age_at(item, self.clock.now())
+    }
+
+    /// Records many items, all at the same time: [`TimeBloom::insert_batch_at`].
+    pub fn insert_batch<T: AsRef<[u8]>>(&mut self, items: &[T]) -> Result<(), BatchFull> {
+        self.filter.insert_batch_at(items, self.clock.now())
+    }
+
+    /// Records those of many items that are not in the window: [`TimeBloom::insert_if_new_batch_at`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{SystemClock, TimeBloom, Verdict::{New, Seen}};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(300)).seed(1).build()?.with_clock(SystemClock);
+    /// let mut verdicts = Vec::new();
+    /// filter.insert_if_new_batch(&["a", "b", "a"], &mut verdicts)?;
+    /// assert_eq!(verdicts, [New, New, Seen]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert_if_new_batch<T: AsRef<[u8]>>(
+        &mut self,
+        items: &[T],
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        self.filter.insert_if_new_batch_at(items, self.clock.now(), verdicts)
+    }
+
+    /// Tells which of many items are in the window and records all: [`TimeBloom::check_and_insert_batch_at`].
+    pub fn check_and_insert_batch<T: AsRef<[u8]>>(
+        &mut self,
+        items: &[T],
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), BatchFull> {
+        self.filter.check_and_insert_batch_at(items, self.clock.now(), verdicts)
+    }
+
+    /// Which of many items are in the window: [`TimeBloom::contains_batch_at`].
+    pub fn contains_batch<T: AsRef<[u8]>>(&self, items: &[T], seen: &mut Vec<bool>) {
+        self.filter.contains_batch_at(items, self.clock.now(), seen);
     }
 
     /// Gives back the memory of what has expired: [`TimeBloom::advance_to`].

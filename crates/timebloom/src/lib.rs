@@ -138,6 +138,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Many items at once go through [batches](TimeBloom::insert_if_new_batch_at), with the answers of single calls. One item
+//! that is asked about several times is hashed once, with [`TimeBloom::hash`] and the `*_hash_at` methods.
+//!
+//! Filters are saved with [`to_bytes`](TimeBloom::to_bytes) or [`write_to`](TimeBloom::write_to), and go on where they
+//! were after [`from_bytes`](TimeBloom::from_bytes) or [`read_from`](TimeBloom::read_from):
+//!
+//! ```
+//! use std::time::Duration;
+//! use timebloom::{SystemClock, TimeBloom};
+//!
+//! let mut seen = TimeBloom::builder(Duration::from_secs(600)).build()?.with_clock(SystemClock);
+//! seen.insert("order-17")?;
+//! let bytes = seen.filter().to_bytes();
+//!
+//! let restored = TimeBloom::from_bytes(&bytes)?.with_clock(SystemClock);
+//! assert!(restored.contains("order-17"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! With a memory limit, a rejected insertion is an error that cannot be overlooked:
 //!
 //! ```
