@@ -35,12 +35,15 @@ impl Window {
     pub(super) fn observe(&self, now: Timestamp) -> Observed {
         let items = self.slices.generation_items();
         let interval = self.config.target_shift_interval();
-        let elapsed = now.nanos_since(self.generation_started).max(self.config.shortest_generation());
+        let measured = now.nanos_since(self.generation_started);
+        let elapsed = measured.max(self.config.shortest_generation());
         if items == 0 {
             // nothing new: believe what was known, at first the hint
             return Observed { items, elapsed, current: self.rate, smoothed: self.rate };
         }
-        let intervals = elapsed as f64 / interval as f64;
+        // an eighth of a few nanoseconds is no whole number of them
+        let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
+        let intervals = nanos / interval as f64;
         let current = items as f64 / intervals;
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
         Observed { items, elapsed, current, smoothed }
@@ -141,9 +144,9 @@ mod tests {
 
     #[test]
     fn short_windows_follow_fast_streams() {
-        for (span, gap) in [(20_000_000, 1_000), (100_000, 10), (1_000, 0)] {
+        for (span, gap, l) in [(20_000_000, 1_000, 31), (100_000, 10, 31), (1_000, 0, 31), (1_000, 0, 1_000)] {
             let mut filter =
-                TimeBloom::builder(Duration::from_nanos(span)).hashes_and_aging(9, 31).seed(1).build().unwrap();
+                TimeBloom::builder(Duration::from_nanos(span)).hashes_and_aging(9, l).seed(1).build().unwrap();
             for item in 0..if cfg!(miri) { 500 } else { 20_000_u64 } {
                 filter.insert_at(item.to_le_bytes(), Timestamp::from_nanos(item * gap)).unwrap();
                 assert!(filter.window.slices.len() < 250, "{} slices at item {item}", filter.window.slices.len());
