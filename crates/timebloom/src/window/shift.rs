@@ -1,6 +1,6 @@
 //! Closing a generation and opening the next one.
 
-use super::{Config, Window, rate_of};
+use super::{Config, Window};
 use crate::error::Full;
 use crate::policy::OnFull;
 use crate::slices::bits::SliceBits;
@@ -49,17 +49,21 @@ impl Window {
         Observed { items, elapsed, current, smoothed }
     }
 
-    /// Ends the generation and opens the next, unless the memory limit forbids it: then nothing changes.
-    pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) -> Result<(), Full> {
-        debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
-        if let Some(full) = self.over_limit(opening)
-            && self.config.on_full == OnFull::Reject
-        {
-            self.counters.rejected += 1;
-            self.slices.shrink(0);
-            return Err(full);
+    /// Whether the insertion that needs these slices may go on: not if the filter rejects at its limit.
+    pub(super) fn accept(&mut self, opening: &Opening) -> Result<(), Full> {
+        match self.over_limit(opening) {
+            Some(full) if self.config.on_full == OnFull::Reject => {
+                self.counters.rejected += 1;
+                self.slices.shrink(0);
+                Err(full)
+            }
+            _ => Ok(()),
         }
-        self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
+    }
+
+    /// Ends the generation and opens the next. What does not fit the memory limit beside it is forgotten.
+    pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) {
+        debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
         self.rate = observed.smoothed;
         self.slices.close_generation();
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
@@ -74,7 +78,6 @@ impl Window {
         self.generation_started = now;
         self.counters.shifts += 1;
         self.counters.fresh_starts += u64::from(opening.slices.len() > 1);
-        Ok(())
     }
 
     /// Opens slices in front of the others.
