@@ -37,6 +37,22 @@ impl<C> Clocked<C> {
         &self.filter
     }
 
+    /// The filter, for changes that have no twin here: those of batches and hashes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{Clock, SystemClock, TimeBloom};
+    ///
+    /// let mut seen = TimeBloom::builder(Duration::from_secs(300)).build()?.with_clock(SystemClock);
+    /// let now = seen.clock().now();
+    /// seen.filter_mut().insert_batch_at(&["message-1", "message-2"], now)?;
+    /// assert!(seen.contains("message-2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filter_mut(&mut self) -> &mut TimeBloom {
+        &mut self.filter
+    }
+
     /// The clock.
     pub fn clock(&self) -> &C {
         &self.clock

@@ -263,3 +263,21 @@ impl CountBloom {
         ceil_u64(items / load).next_multiple_of(64).min(MAX_SLICE_BITS)
     }
 }
+
+/// Inserts every item, in order.
+///
+/// ```
+/// use timebloom::CountBloom;
+///
+/// let mut filter = CountBloom::builder(1_000).build()?;
+/// filter.extend(["a", "b"]);
+/// assert!(filter.contains("a") && filter.contains("b"));
+/// # Ok::<(), timebloom::BuildError>(())
+/// ```
+impl<T: AsRef<[u8]>> Extend<T> for CountBloom {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.insert(item);
+        }
+    }
+}
