@@ -26,8 +26,8 @@ pub(crate) enum Command {
 /// decides: a repeat does not prolong the window, so a line that keeps coming is printed again about once per window.
 ///
 /// A line repeated within the window is never printed twice. A line that was not seen is dropped by mistake with a
-/// chance of at most --error; one that has just left the window is still dropped with a chance of up to about 1/2, which falls
-/// quickly from there.
+/// chance of at most --error. One that has left the window may be held a little longer, by a thirtieth of it or so; from
+/// then on it is dropped with a chance of at most about 1/2, which about halves with each further thirtieth.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DedupArgs {
     /// How long a line is remembered: 100ms, 60s, 5m, 1h30m, 7d
