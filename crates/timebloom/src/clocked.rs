@@ -37,6 +37,23 @@ impl<C> Clocked<C> {
         &self.filter
     }
 
+    /// The filter, for changes that have no twin here: those of hashes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{Clock, SystemClock, TimeBloom};
+    ///
+    /// let mut seen = TimeBloom::builder(Duration::from_secs(300)).build()?.with_clock(SystemClock);
+    /// let now = seen.clock().now();
+    /// let hash = seen.filter().hash("message-1");
+    /// seen.filter_mut().insert_hash_at(hash, now)?;
+    /// assert!(seen.contains("message-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filter_mut(&mut self) -> &mut TimeBloom {
+        &mut self.filter
+    }
+
     /// The clock.
     pub fn clock(&self) -> &C {
         &self.clock

@@ -144,6 +144,7 @@ impl CountBloom {
 
     /// Forgets every item. Counters in [`stats`](Self::stats) go on.
     pub fn clear(&mut self) {
+        self.note_rate();
         self.slices.clear();
     }
 
@@ -155,13 +156,13 @@ impl CountBloom {
     /// The filter's figures.
     pub fn stats(&self) -> Stats {
         let live = self.live(self.capacity);
-        let rate = rate_of(&self.slices, live);
+        let worst_open = rate_of(&self.slices, self.slices.len());
         Stats {
             slices: self.slices.len(),
             bits: self.slices.bits(),
             items_in_window: self.slices.items_in(live),
-            false_positive_rate: rate,
-            worst_false_positive_rate: rate.max(self.worst_rate),
+            false_positive_rate: rate_of(&self.slices, live),
+            worst_false_positive_rate: worst_open.max(self.worst_rate),
             inserted: self.inserted,
             shifts: self.shifts,
             retired: self.retired,
@@ -228,8 +229,8 @@ impl CountBloom {
 
     /// Retires what has left the window and opens the next slice; a filter without slices gets its first `k`.
     fn shift(&mut self) {
+        self.note_rate();
         let live = self.live(self.capacity);
-        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, live));
         self.slices.close_generation();
         while self.slices.len() > live {
             self.slices.pop();
@@ -241,6 +242,11 @@ impl CountBloom {
         }
         self.slices.shrink(0);
         self.shifts += 1;
+    }
+
+    /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go.
+    fn note_rate(&mut self) {
+        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, self.slices.len()));
     }
 
     /// All slices have one size: that at which the rate stays within its target even when the bits of small slices
@@ -255,5 +261,23 @@ impl CountBloom {
         let share = (0.98 - 3.0 / libm::sqrt(expected_bits)).max(0.3);
         let load = plan.full_load() * libm::pow(share, 1.0 / power);
         ceil_u64(items / load).next_multiple_of(64).min(MAX_SLICE_BITS)
+    }
+}
+
+/// Inserts every item, in order.
+///
+/// ```
+/// use timebloom::CountBloom;
+///
+/// let mut filter = CountBloom::builder(1_000).build()?;
+/// filter.extend(["a", "b"]);
+/// assert!(filter.contains("a") && filter.contains("b"));
+/// # Ok::<(), timebloom::BuildError>(())
+/// ```
+impl<T: AsRef<[u8]>> Extend<T> for CountBloom {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.insert(item);
+        }
     }
 }

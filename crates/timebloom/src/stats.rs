@@ -16,7 +16,8 @@ pub struct Stats {
     /// The false positive rate now: the exact run probability of the slices' fills. Fills are counted in slices up to
     /// 64 Kibit and follow from the number of items in larger ones.
     pub false_positive_rate: f64,
-    /// The highest false positive rate since creation, taken at the end of every generation, where it peaks.
+    /// The highest false positive rate since creation, or a little more: taken at the end of every generation, where it
+    /// peaks, over all slices that were there when it began.
     pub worst_false_positive_rate: f64,
     /// Insertions since creation.
     pub inserted: u64,

@@ -231,13 +231,14 @@ impl TimeBloom {
         let window = &self.window;
         let counters = &window.counters;
         let live = window.live(now);
-        let rate = rate_of(&window.slices, live);
+        // slices that expired since the last shift had their part in what was the rate
+        let worst_open = rate_of(&window.slices, window.slices.len());
         Stats {
             slices: window.slices.len(),
             bits: window.slices.bits(),
             items_in_window: window.slices.items_in(live),
-            false_positive_rate: rate,
-            worst_false_positive_rate: rate.max(counters.worst_rate),
+            false_positive_rate: rate_of(&window.slices, live),
+            worst_false_positive_rate: worst_open.max(counters.worst_rate),
             inserted: counters.inserted,
             shifts: counters.shifts,
             retired: counters.retired,

@@ -216,6 +216,7 @@ enum Choice {
 ///
 /// A plan made once is remembered by the process, so asking again takes well under a microsecond.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
 pub struct Planner {
     rate: f64,
     choice: Choice,

@@ -1,10 +1,12 @@
 //! The bits of one slice.
 
+use std::fmt;
+
 /// A fixed number of bits, all clear at first.
 ///
 /// Filters of a few items have slices of 64 bits, so those live in place; larger ones are on the heap. The two variants
 /// share 16 bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum SliceBits {
     /// Exactly 64 bits.
     Word(u64),
@@ -85,6 +87,13 @@ impl SliceBits {
     }
 }
 
+/// Figures instead of bits: a failed `expect` must not print megabytes.
+impl fmt::Debug for SliceBits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bits", self.ones(), self.len())
+    }
+}
+
 /// The number of 64-bit words that hold `bits` bits. `bits` is at most [`super::MAX_SLICE_BITS`], so it fits an index.
 pub(crate) fn words_for(bits: u64) -> usize {
     word_index(bits.next_multiple_of(64))
@@ -111,6 +120,13 @@ mod tests {
                 assert_eq!(slice.ones(), position + 1);
             }
         }
+    }
+
+    #[test]
+    fn debug_output_does_not_grow_with_the_bits() {
+        let mut slice = SliceBits::zeroed(100_000);
+        slice.set(7);
+        assert_eq!(format!("{slice:?}"), "1 of 100000 bits");
     }
 
     #[test]

@@ -159,8 +159,9 @@ impl TimeBloom {
     ///
     /// The bytes need not be trusted. Whatever they are, the result is a filter in a valid state, or an error that says
     /// what is wrong and where; and no more memory is used than a few times their length.
-    /// How large the filter grows *later*, though, is for the snapshot to say, as it is for a builder: from unknown
-    /// sources, look at [`max_bytes`](Self::max_bytes) and [`expected_items`](Self::expected_items) first.
+    /// How large the filter grows *later*, though, is for the snapshot to say, as it is for a builder: it has the rate that
+    /// the next slices are sized for. From unknown sources, take only those with a [`max_bytes`](Self::max_bytes) that
+    /// you can afford.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         from_bytes(bytes)
     }

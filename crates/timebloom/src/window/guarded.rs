@@ -5,8 +5,8 @@
 //!
 //! - At a steady rate one slice per shift, sized for the load that leaves some headroom, is all there is to it.
 //! - When the stream speeds up, generations fill before their time and slices multiply. More slices mean more chances of
-//!   a run, so each may be filled a little less.
-//!   The same holds when the rate is nearly spent: what is left must do until old slices expire.
+//!   a run, so each may be filled a little less. The same holds when the rate is nearly spent: what is left must do until
+//!   old slices expire.
 //! - When it speeds up faster than slices can follow one by one, or the row is nearly exhausted, start fresh: `k` new
 //!   slices at once, of the size the new rate asks for. The old ones only age from there on.
 //!

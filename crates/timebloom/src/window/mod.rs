@@ -120,6 +120,7 @@ impl Window {
 
     /// Forgets every item.
     pub(crate) fn clear(&mut self) {
+        self.note_rate();
         self.slices.clear();
         self.start();
     }
@@ -147,13 +148,24 @@ impl Window {
             return Ok(());
         }
         // one place less than is kept: a new slice follows
-        self.retire(now, self.kept_slices().saturating_sub(1));
+        let is_rate_noted = self.retire(now, self.kept_slices().saturating_sub(1));
         let observed = self.observe(now);
         let opening = match self.config.policy {
             Policy::Paper => paper::next(self, &observed),
             Policy::Guarded => guarded::next(self, &observed),
         };
-        self.shift(&observed, &opening, now)
+        self.accept(&opening)?;
+        if !is_rate_noted {
+            self.note_rate();
+        }
+        self.shift(&observed, &opening, now);
+        Ok(())
+    }
+
+    /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go: the rate only
+    /// grows up to there.
+    fn note_rate(&mut self) {
+        self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
     }
 
     /// Whether an insertion at `now` must go into a new generation.

@@ -8,12 +8,15 @@ impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
     /// of them stay in any case. Their places in the row are still there: [`Slices::shrink`] gives them back.
     ///
+    /// Tells whether any were dropped; if so, the rate that they were part of is noted.
+    ///
     /// [`Slices::shrink`]: crate::slices::Slices::shrink
-    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) {
-        if self.slices.is_empty() {
-            return;
-        }
+    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) -> bool {
         let live = self.live(now).max(keep.min(self.slices.len()));
+        if live == self.slices.len() {
+            return false;
+        }
+        self.note_rate();
         if live == 0 {
             // the slices that receive are as new as the last insertion: either they stay, or all go
             self.rate = self.rate_after_idling(now);
@@ -21,12 +24,13 @@ impl Window {
             self.slices.clear();
             // no slice is left to take an insertion: the next one must shift, whatever room the last generation had
             self.inserts_until_shift = 0;
-            return;
+            return true;
         }
         while self.slices.len() > live {
             self.drop_oldest();
             self.counters.retired += 1;
         }
+        true
     }
 
     /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.

@@ -1,6 +1,6 @@
 //! Closing a generation and opening the next one.
 
-use super::{Config, Window, rate_of};
+use super::{Config, Window};
 use crate::error::Full;
 use crate::policy::OnFull;
 use crate::slices::bits::SliceBits;
@@ -35,28 +35,35 @@ impl Window {
     pub(super) fn observe(&self, now: Timestamp) -> Observed {
         let items = self.slices.generation_items();
         let interval = self.config.target_shift_interval();
-        let elapsed = now.nanos_since(self.generation_started).max(self.config.shortest_generation());
+        let measured = now.nanos_since(self.generation_started);
+        let elapsed = measured.max(self.config.shortest_generation());
         if items == 0 {
             // nothing new: believe what was known, at first the hint
             return Observed { items, elapsed, current: self.rate, smoothed: self.rate };
         }
-        let intervals = elapsed as f64 / interval as f64;
+        // an eighth of a few nanoseconds is no whole number of them
+        let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
+        let intervals = nanos / interval as f64;
         let current = items as f64 / intervals;
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
         Observed { items, elapsed, current, smoothed }
     }
 
-    /// Ends the generation and opens the next, unless the memory limit forbids it: then nothing changes.
-    pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) -> Result<(), Full> {
-        debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
-        if let Some(full) = self.over_limit(opening)
-            && self.config.on_full == OnFull::Reject
-        {
-            self.counters.rejected += 1;
-            self.slices.shrink(0);
-            return Err(full);
+    /// Whether the insertion that needs these slices may go on: not if the filter rejects at its limit.
+    pub(super) fn accept(&mut self, opening: &Opening) -> Result<(), Full> {
+        match self.over_limit(opening) {
+            Some(full) if self.config.on_full == OnFull::Reject => {
+                self.counters.rejected += 1;
+                self.slices.shrink(0);
+                Err(full)
+            }
+            _ => Ok(()),
         }
-        self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
+    }
+
+    /// Ends the generation and opens the next. What does not fit the memory limit beside it is forgotten.
+    pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) {
+        debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
         self.rate = observed.smoothed;
         self.slices.close_generation();
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
@@ -71,7 +78,6 @@ impl Window {
         self.generation_started = now;
         self.counters.shifts += 1;
         self.counters.fresh_starts += u64::from(opening.slices.len() > 1);
-        Ok(())
     }
 
     /// Opens slices in front of the others.
@@ -143,9 +149,9 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "thousands of insertions take minutes there")]
     fn short_windows_follow_fast_streams() {
-        for (span, gap) in [(20_000_000, 1_000), (100_000, 10), (1_000, 0)] {
+        for (span, gap, l) in [(20_000_000, 1_000, 31), (100_000, 10, 31), (1_000, 0, 31), (1_000, 0, 1_000)] {
             let mut filter =
-                TimeBloom::builder(Duration::from_nanos(span)).hashes_and_aging(9, 31).seed(1).build().unwrap();
+                TimeBloom::builder(Duration::from_nanos(span)).hashes_and_aging(9, l).seed(1).build().unwrap();
             for item in 0..20_000_u64 {
                 filter.insert_at(item.to_le_bytes(), Timestamp::from_nanos(item * gap)).unwrap();
                 assert!(filter.window.slices.len() < 250, "{} slices at item {item}", filter.window.slices.len());
