@@ -114,6 +114,9 @@ impl TimeBloom {
 
     /// Records an item at `now` unless it is in the window; one that is keeps the age it has. First sighting decides, as
     /// with `SET NX EX`.
+    ///
+    /// An item that is taken for a known one by mistake, a false positive, is not recorded either: it may be
+    /// [`Verdict::New`] when it comes again.
     pub fn insert_if_new_at(&mut self, item: impl AsRef<[u8]>, now: Timestamp) -> Result<Verdict, Full> {
         self.insert_if_new_hash_at(self.hash(item), now)
     }
@@ -127,7 +130,8 @@ impl TimeBloom {
         Ok(Verdict::New)
     }
 
-    /// Tells whether an item is in the window at `now`, and records it in any case: a repeat starts its time anew.
+    /// Tells whether an item is in the window at `now`, and records it in any case: a repeat starts its time anew. When
+    /// the insertion is rejected, [`contains_at`](Self::contains_at) still tells.
     pub fn check_and_insert_at(&mut self, item: impl AsRef<[u8]>, now: Timestamp) -> Result<Verdict, Full> {
         self.check_and_insert_hash_at(self.hash(item), now)
     }
@@ -221,7 +225,8 @@ impl TimeBloom {
         self.window.advance_to(now);
     }
 
-    /// Forgets every item. Time does not go back, and counters in [`stats`](Self::stats) go on.
+    /// Forgets every item. Counters in [`stats`](Self::stats) go on, and time does not go back: after a clock has jumped
+    /// far ahead by mistake, build a new filter.
     pub fn clear(&mut self) {
         self.window.clear();
     }
