@@ -6,6 +6,7 @@ use crate::count_bloom::CountBloom;
 use crate::error::BuildError;
 use crate::hash::random_seed;
 use crate::policy::{OnFull, Policy};
+use crate::sharded::Sharded;
 use crate::sizing::Planner;
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::saturating_nanos;
@@ -134,6 +135,27 @@ impl TimeBloomBuilder {
             }
         }
         Ok(TimeBloom::from_window(Window::new(config)))
+    }
+
+    /// The filter for many threads, empty, in 1 to [`MAX_SHARDS`](crate::MAX_SHARDS) parts with a lock each;
+    /// [`default_shards`](crate::default_shards) suits most. All have the same seed, and equal parts of the expected items
+    /// and of the memory limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{BuildError, TimeBloom};
+    ///
+    /// let builder = TimeBloom::builder(Duration::from_secs(60)).max_bytes(1 << 20);
+    /// let filter = builder.build_sharded(16)?;
+    /// assert_eq!((filter.shards(), filter.max_bytes()), (16, Some(1 << 20)));
+    /// // a megabyte cannot be divided into parts that are too small to work
+    /// assert!(matches!(builder.build_sharded(4_096), Err(BuildError::MaxBytes { got: 1_048_576, min }) if min > 1 << 20));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn build_sharded(&self, shards: usize) -> Result<Sharded<TimeBloom>, BuildError> {
+        Sharded::build(shards, self.expected_items, self.max_bytes, |expected_items, max_bytes| {
+            TimeBloomBuilder { expected_items, max_bytes, ..self.clone() }.build()
+        })
     }
 }
 

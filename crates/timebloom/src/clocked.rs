@@ -10,7 +10,8 @@ use crate::time_bloom::TimeBloom;
 use crate::timestamp::Timestamp;
 use crate::verdict::{AgeRange, Verdict};
 
-/// A [`TimeBloom`] and a [`Clock`]: every method takes the time from the clock. See [`TimeBloom::with_clock`].
+/// A filter and a [`Clock`]: every method takes the time from the clock. See [`TimeBloom::with_clock`], and
+/// [`Sharded::with_clock`](crate::Sharded::with_clock) for threads.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,18 +23,18 @@ use crate::verdict::{AgeRange, Verdict};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Clocked<C> {
-    filter: TimeBloom,
+pub struct Clocked<C, F = TimeBloom> {
+    filter: F,
     clock: C,
 }
 
-impl<C> Clocked<C> {
-    pub(crate) fn new(filter: TimeBloom, clock: C) -> Self {
+impl<C, F> Clocked<C, F> {
+    pub(crate) fn new(filter: F, clock: C) -> Self {
         Clocked { filter, clock }
     }
 
     /// The filter, for questions about other times than now, and to save it: [`TimeBloom::write_to`].
-    pub fn filter(&self) -> &TimeBloom {
+    pub fn filter(&self) -> &F {
         &self.filter
     }
 
@@ -50,7 +51,7 @@ impl<C> Clocked<C> {
     /// assert!(seen.contains("message-1"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn filter_mut(&mut self) -> &mut TimeBloom {
+    pub fn filter_mut(&mut self) -> &mut F {
         &mut self.filter
     }
 
@@ -60,13 +61,8 @@ impl<C> Clocked<C> {
     }
 
     /// The filter without its clock.
-    pub fn into_inner(self) -> TimeBloom {
+    pub fn into_inner(self) -> F {
         self.filter
-    }
-
-    /// Forgets every item: [`TimeBloom::clear`].
-    pub fn clear(&mut self) {
-        self.filter.clear();
     }
 }
 
@@ -143,6 +139,11 @@ impl<C: Clock> Clocked<C> {
     /// Which of many items are in the window: [`TimeBloom::contains_batch_at`].
     pub fn contains_batch<T: AsRef<[u8]>>(&self, items: &[T], seen: &mut Vec<bool>) {
         self.filter.contains_batch_at(items, self.clock.now(), seen);
+    }
+
+    /// Forgets every item: [`TimeBloom::clear`].
+    pub fn clear(&mut self) {
+        self.filter.clear();
     }
 
     /// Gives back the memory of what has expired: [`TimeBloom::advance_to`].

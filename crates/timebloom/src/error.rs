@@ -37,6 +37,13 @@ pub enum BuildError {
         /// The smallest one that works.
         min: u64,
     },
+    /// There are no shards, or too many.
+    Shards {
+        /// The number that was asked for.
+        got: usize,
+        /// The largest one.
+        max: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -55,6 +62,7 @@ impl fmt::Display for BuildError {
             BuildError::MaxBytes { got, min } => {
                 write!(f, "a memory limit of {got} bytes is too small for this filter: it needs at least {min}")
             }
+            BuildError::Shards { got, max } => write!(f, "{got} shards are not allowed: use 1 to {max}"),
         }
     }
 }

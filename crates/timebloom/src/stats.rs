@@ -36,6 +36,22 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// The figures of nothing at all, to add others to.
+    pub(crate) const NONE: Stats = Stats {
+        slices: 0,
+        bits: 0,
+        items_in_window: 0,
+        false_positive_rate: 0.0,
+        worst_false_positive_rate: 0.0,
+        inserted: 0,
+        shifts: 0,
+        retired: 0,
+        fresh_starts: 0,
+        shortened: 0,
+        rejected: 0,
+        memory_bytes: 0,
+    };
+
     /// Bits of memory, everything counted, for each item in the window; `None` when there is none.
     pub fn bits_per_item(&self) -> Option<f64> {
         (self.items_in_window > 0).then(|| self.memory_bytes as f64 * 8.0 / self.items_in_window as f64)
