@@ -1,7 +1,7 @@
 //! The Bloom filter that forgets on time: "have I seen this in the last minute?", answered in bits per item.
 //!
 //! [`TimeBloom`] remembers the items of a time window, whatever the rate at which they come; [`CountBloom`] remembers the
-//! last so many. Neither stores the items.
+//! last so many. Neither stores the items. [`Sharded`] is a [`TimeBloom`] for threads.
 //!
 //! ```
 //! use std::time::Duration;

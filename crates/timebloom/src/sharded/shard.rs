@@ -11,8 +11,8 @@ use crate::window::Window;
 /// Aligned to two cache lines, because processors fetch lines in pairs: threads that work on neighbouring shards must
 /// not take each other's memory away.
 ///
-/// A plain lock, not one for many readers: to join the readers of a shard writes to the same line as to lock it, so it
-/// is no faster for operations of some tens of nanoseconds.
+/// A plain lock, not one for many readers: to join the readers of a shard writes to its line just as locking it does. With
+/// 16 shards a thread, `benches/sharded.rs` sees no difference.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct Shard<F> {
