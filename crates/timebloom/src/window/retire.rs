@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn insertions_go_on_after_everything_has_expired() {
-        let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build().unwrap();
+        let mut filter = TimeBloom::builder(Duration::from_secs(60)).hashes_and_aging(9, 31).seed(1).build().unwrap();
         filter.insert_at("a", Timestamp::from_secs(100)).unwrap();
         filter.advance_to(Timestamp::from_secs(1_000));
         assert_eq!(filter.stats(Timestamp::from_secs(1_000)).slices, 0);
