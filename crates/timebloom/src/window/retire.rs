@@ -46,7 +46,7 @@ impl Window {
     fn rate_after_idling(&self, now: Timestamp) -> f64 {
         let span = self.config.span as f64;
         let idle = self.clamp(now).nanos_since(self.slices.newest()) as f64;
-        self.rate * span / (span + idle)
+        self.rate * (span / (span + idle))
     }
 
     /// Drops the oldest slice, whatever it holds.
