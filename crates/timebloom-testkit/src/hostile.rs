@@ -4,22 +4,24 @@ use std::time::Duration;
 
 use timebloom::{CountBloom, DecodeError, TimeBloom, Timestamp};
 
-/// Where the number of slices stands in a snapshot, after magic, version, kind and a zero (FORMAT.md).
+/// Where the numbers of slices and panels stand in a snapshot, after magic, version, kind and a zero (FORMAT.md).
 const SLICES_AT: usize = 12;
+const PANELS_AT: usize = 16;
 
-/// The bytes of a slice in the table.
-const RECORD_BYTES: usize = 24;
+/// The bytes of a panel and of a slice in their tables.
+const PANEL_BYTES: usize = 8;
+const SLICE_BYTES: usize = 12;
 
 const CHECKSUM_BYTES: usize = 4;
 
 /// The length of the part that the first checksum covers, if the bytes are long enough to say.
 pub fn head_bytes(snapshot: &[u8]) -> Option<usize> {
     let header = match snapshot.get(10)? {
-        1 => 104,
-        _ => 184,
+        1 => 120,
+        _ => 208,
     };
-    let slices = u32::from_le_bytes(*snapshot.get(SLICES_AT..)?.first_chunk()?);
-    Some(header + RECORD_BYTES * slices as usize)
+    let count = |at: usize| Some(u32::from_le_bytes(*snapshot.get(at..)?.first_chunk()?) as usize);
+    Some(header + PANEL_BYTES * count(PANELS_AT)? + SLICE_BYTES * count(SLICES_AT)?)
 }
 
 /// Makes both checksums right, wherever the snapshot says that they are.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use timebloom::{CountBloom, Full, SliceStats, TimeBloom, Timestamp, run_probability};
+use timebloom::{CountBloom, Full, Plan, SliceStats, TimeBloom, Timestamp, run_probability};
 
 /// What a run showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,19 +30,19 @@ pub struct Measured {
 
 /// The false positive rate from the bits that are set in the slices live at `now`.
 pub fn rate_from_fills(filter: &TimeBloom, now: Timestamp) -> f64 {
-    rate_since(now.saturating_sub(filter.span()), filter.slices(), filter.plan().hashes())
+    rate_since(now.saturating_sub(filter.span()), filter.slices(), filter.plan())
 }
 
 /// The false positive rate from the bits that are set in the slices that may hold one of the last `capacity` items.
 pub fn count_rate_from_fills(filter: &CountBloom) -> f64 {
     let oldest = (filter.inserted() + 1).saturating_sub(filter.capacity());
-    rate_since(Timestamp::from_nanos(oldest), filter.slices(), filter.plan().hashes())
+    rate_since(Timestamp::from_nanos(oldest), filter.slices(), filter.plan())
 }
 
-fn rate_since(horizon: Timestamp, slices: impl Iterator<Item = SliceStats>, hashes: usize) -> f64 {
+fn rate_since(horizon: Timestamp, slices: impl Iterator<Item = SliceStats>, plan: &Plan) -> f64 {
     let live = slices.filter(|slice| slice.newest.is_some_and(|newest| newest >= horizon));
     let fills: Vec<f64> = live.map(|slice| slice.fill()).collect();
-    run_probability(hashes, &fills)
+    (plan.crowding() * run_probability(plan.hashes(), &fills)).min(1.0)
 }
 
 /// Inserts one new item at each time of `arrivals` and looks at the filter before every shift. Every `check_every`-th

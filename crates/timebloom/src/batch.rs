@@ -3,15 +3,15 @@
 //! Each operation comes twice: `*_batch*` takes items and hashes them, [`AT_ONCE`] at a time on the stack; `*_hashes*`
 //! takes hashes. None of them allocates, unless the caller's vector for the answers has to grow.
 
+use std::convert::Infallible;
+
 use crate::count_bloom::CountBloom;
 use crate::error::{BatchFull, Full};
 use crate::hash::ItemHash;
+use crate::slices::{AT_ONCE, Slices, Which};
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
-
-/// Items that are hashed before the first of them is looked up.
-const AT_ONCE: usize = 16;
 
 /// Up to [`AT_ONCE`] hashes.
 struct Hashed {
@@ -44,12 +44,44 @@ fn hashed<T: AsRef<[u8]>>(items: &[T], seed: u64) -> impl Iterator<Item = Hashed
     })
 }
 
-/// Does `each` for every hash, in order, until one fails.
-fn one_by_one(hashes: &[ItemHash], mut each: impl FnMut(ItemHash) -> Result<(), Full>) -> Result<(), BatchFull> {
-    for (done, &hash) in hashes.iter().enumerate() {
-        each(hash).map_err(|full| BatchFull { done, full })?;
+/// Does `each` for every hash, in order, until one fails; tells how many were done then. The memory that the next ones
+/// need is asked for meanwhile.
+fn in_order<F: Row, E>(
+    filter: &mut F,
+    hashes: &[ItemHash],
+    needed: Which,
+    mut each: impl FnMut(&mut F, ItemHash) -> Result<(), E>,
+) -> Result<(), (usize, E)> {
+    for (number, chunk) in hashes.chunks(AT_ONCE).enumerate() {
+        Row::slices(filter).prefetch(chunk, needed);
+        for (index, &hash) in chunk.iter().enumerate() {
+            each(filter, hash).map_err(|error| (number * AT_ONCE + index, error))?;
+        }
     }
     Ok(())
+}
+
+/// What batches need of both kinds of filter.
+trait Row {
+    fn slices(&self) -> &Slices;
+}
+
+impl Row for TimeBloom {
+    fn slices(&self) -> &Slices {
+        &self.window.slices
+    }
+}
+
+impl Row for CountBloom {
+    fn slices(&self) -> &Slices {
+        &self.slices
+    }
+}
+
+impl From<(usize, Full)> for BatchFull {
+    fn from((done, full): (usize, Full)) -> Self {
+        BatchFull { done, full }
+    }
 }
 
 /// Many items at one time: the same answers and the same filter afterwards as with single calls in the same order, all
@@ -82,7 +114,7 @@ impl TimeBloom {
 
     /// [`insert_batch_at`](Self::insert_batch_at) for hashes.
     pub fn insert_hashes_at(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), BatchFull> {
-        one_by_one(hashes, |hash| self.insert_hash_at(hash, now))
+        Ok(in_order(self, hashes, Which::Open, |filter, hash| filter.insert_hash_at(hash, now))?)
     }
 
     /// [`insert_if_new_at`](Self::insert_if_new_at) for each of `items`, with one verdict for each in `verdicts`, which
@@ -131,10 +163,10 @@ impl TimeBloom {
         now: Timestamp,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
-        one_by_one(hashes, |hash| {
-            verdicts.push(self.insert_if_new_hash_at(hash, now)?);
+        Ok(in_order(self, hashes, Which::All, |filter, hash| {
+            verdicts.push(filter.insert_if_new_hash_at(hash, now)?);
             Ok(())
-        })
+        })?)
     }
 
     /// [`check_and_insert_at`](Self::check_and_insert_at) for each of `items`, with one verdict for each in `verdicts`,
@@ -182,10 +214,10 @@ impl TimeBloom {
         now: Timestamp,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
-        one_by_one(hashes, |hash| {
-            verdicts.push(self.check_and_insert_hash_at(hash, now)?);
+        Ok(in_order(self, hashes, Which::All, |filter, hash| {
+            verdicts.push(filter.check_and_insert_hash_at(hash, now)?);
             Ok(())
-        })
+        })?)
     }
 
     /// [`contains_at`](Self::contains_at) for each of `items`, with one answer for each in `seen`, which is emptied first.
@@ -219,7 +251,11 @@ impl TimeBloom {
     }
 
     fn look_up(&self, hashes: &[ItemHash], now: Timestamp, seen: &mut Vec<bool>) {
-        seen.extend(hashes.iter().map(|&hash| self.contains_hash_at(hash, now)));
+        let live = self.window.live(now);
+        seen.reserve(hashes.len());
+        for chunk in hashes.chunks(AT_ONCE) {
+            self.window.slices.has_runs(chunk, live, |is_seen| seen.push(is_seen));
+        }
     }
 }
 
@@ -247,9 +283,10 @@ impl CountBloom {
 
     /// [`insert_batch`](Self::insert_batch) for hashes.
     pub fn insert_hashes(&mut self, hashes: &[ItemHash]) {
-        for &hash in hashes {
-            self.insert_hash(hash);
-        }
+        let Ok(()) = in_order(self, hashes, Which::Open, |filter, hash| {
+            filter.insert_hash(hash);
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// [`insert_if_new`](Self::insert_if_new) for each of `items`, with one verdict for each in `verdicts`, which is
@@ -278,7 +315,10 @@ impl CountBloom {
     }
 
     fn add_if_new(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        verdicts.extend(hashes.iter().map(|&hash| self.insert_if_new_hash(hash)));
+        let Ok(()) = in_order(self, hashes, Which::All, |filter, hash| {
+            verdicts.push(filter.insert_if_new_hash(hash));
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// [`check_and_insert`](Self::check_and_insert) for each of `items`, with one verdict for each in `verdicts`, which
@@ -308,7 +348,10 @@ impl CountBloom {
     }
 
     fn check_and_add(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        verdicts.extend(hashes.iter().map(|&hash| self.check_and_insert_hash(hash)));
+        let Ok(()) = in_order(self, hashes, Which::All, |filter, hash| {
+            verdicts.push(filter.check_and_insert_hash(hash));
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// [`contains`](Self::contains) for each of `items`, with one answer for each in `seen`, which is emptied first.
@@ -337,6 +380,10 @@ impl CountBloom {
     }
 
     fn look_up(&self, hashes: &[ItemHash], seen: &mut Vec<bool>) {
-        seen.extend(hashes.iter().map(|&hash| self.contains_hash(hash)));
+        let live = self.live(self.capacity);
+        seen.reserve(hashes.len());
+        for chunk in hashes.chunks(AT_ONCE) {
+            self.slices.has_runs(chunk, live, |is_seen| seen.push(is_seen));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Building filters: what can be chosen, and what is checked before a filter exists.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::count_bloom::CountBloom;
@@ -124,7 +125,7 @@ impl TimeBloomBuilder {
             seed: self.seed.unwrap_or_else(random_seed),
             span,
             expected_items: self.expected_items,
-            max_bytes: self.max_bytes,
+            max_bytes: self.max_bytes.and_then(NonZeroU64::new),
             policy: self.policy,
             on_full: self.on_full,
         };

@@ -7,7 +7,7 @@ use crate::error::BuildError;
 use crate::hash::ItemHash;
 use crate::num::{MAX_COUNT, ceil_u64, floor_u64};
 use crate::sizing::Plan;
-use crate::slices::{MAX_SLICE_BITS, Slices};
+use crate::slices::{Copying, MAX_SLICE_BITS, Slices, Tick};
 use crate::stats::{SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
@@ -47,6 +47,9 @@ pub struct CountBloom {
 }
 
 impl CountBloom {
+    /// The largest window there can be; few plans allow as much.
+    const MAX_CAPACITY: u64 = 1 << 31;
+
     /// Starts building a filter over the last `capacity` insertions.
     pub fn builder(capacity: u64) -> CountBloomBuilder {
         CountBloomBuilder::new(capacity)
@@ -54,11 +57,11 @@ impl CountBloom {
 
     pub(crate) fn with_plan(capacity: u64, plan: Arc<Plan>, seed: u64) -> Result<Self, BuildError> {
         let (k, l) = (plan.hashes() as f64, plan.aging_slices() as f64);
-        let max = floor_u64(MAX_SLICE_BITS as f64 * plan.target_load() * l / k / 2.0);
+        let max = floor_u64(MAX_SLICE_BITS as f64 * plan.target_load() * l / k / 2.0).min(Self::MAX_CAPACITY);
         if !(1..=max).contains(&capacity) {
             return Err(BuildError::Capacity { got: capacity, max });
         }
-        let slices = Slices::new(plan.hashes());
+        let slices = Slices::new(plan.hashes(), Tick::ONE);
         Ok(CountBloom { slices, plan, seed, capacity, inserted: 0, shifts: 0, retired: 0, worst_rate: 0.0 })
     }
 
@@ -156,12 +159,12 @@ impl CountBloom {
     /// The filter's figures.
     pub fn stats(&self) -> Stats {
         let live = self.live(self.capacity);
-        let worst_open = rate_of(&self.slices, self.slices.len());
+        let worst_open = rate_of(&self.slices, &self.plan, self.slices.len());
         Stats {
             slices: self.slices.len(),
             bits: self.slices.bits(),
             items_in_window: self.slices.items_in(live),
-            false_positive_rate: rate_of(&self.slices, live),
+            false_positive_rate: rate_of(&self.slices, &self.plan, live),
             worst_false_positive_rate: worst_open.max(self.worst_rate),
             inserted: self.inserted,
             shifts: self.shifts,
@@ -202,8 +205,8 @@ impl CountBloom {
         // all generations but the open one have the same size: what makes slices retire in time
         let mut ended = self.inserted - self.slices.generation_items().min(self.inserted);
         for position in self.plan.hashes()..self.slices.len() {
-            let figures = self.slices.figures(position);
-            if figures.newest.as_nanos() != ended || figures.last_generation != self.generation_size() {
+            let newest = self.slices.newest_of(position).as_nanos();
+            if newest != ended || self.slices.generation_of(position) != self.generation_size() {
                 return Err(format!("I5: the generation of slice {position} did not end at insertion {ended}"));
             }
             ended = ended.saturating_sub(self.generation_size());
@@ -215,7 +218,7 @@ impl CountBloom {
     }
 
     /// Slices that may hold one of the last `count` items.
-    fn live(&self, count: u64) -> usize {
+    pub(crate) fn live(&self, count: u64) -> usize {
         if count == 0 {
             return 0;
         }
@@ -231,22 +234,26 @@ impl CountBloom {
     fn shift(&mut self) {
         self.note_rate();
         let live = self.live(self.capacity);
-        self.slices.close_generation();
         while self.slices.len() > live {
             self.slices.pop();
             self.retired += 1;
         }
         let missing = self.plan.hashes().saturating_sub(self.slices.len()).max(1);
-        for _ in 0..missing {
-            self.slices.push(self.slice_bits());
+        let bits = self.slice_bits();
+        let copying = Copying::Small;
+        if missing == 1 {
+            self.slices.shift(&[bits], copying);
+        } else {
+            self.slices.shift(&vec![bits; missing], copying);
         }
-        self.slices.shrink(0);
+        self.slices.narrow(Copying::Small);
+        self.slices.shrink();
         self.shifts += 1;
     }
 
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go.
     fn note_rate(&mut self) {
-        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, self.slices.len()));
+        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, &self.plan, self.slices.len()));
     }
 
     /// All slices have one size: that at which the rate stays within its target even when the bits of small slices

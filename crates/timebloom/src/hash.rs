@@ -1,8 +1,8 @@
-//! From an item's bytes to bit positions.
+//! From an item's bytes to 64 bits.
 //!
-//! One 64-bit hash per item, XXH3 with the filter's seed: a published function that never changes, because filters are
-//! stored and travel between machines. Each of the filter's `hashes` functions remixes that one value with a constant
-//! of its own.
+//! One hash per item, XXH3 with the filter's seed: a published function that never changes, because filters are stored and
+//! travel between machines. [`crate::slices`] remixes that one value with a constant for each panel of slices, and takes
+//! the places of the item's bits from the product.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -23,20 +23,12 @@ impl ItemHash {
     pub const fn as_u64(self) -> u64 {
         self.0
     }
-
-    /// Where hash function number `function` puts this item in a slice of `bits` bits: in `0..bits`.
-    #[inline]
-    pub(crate) fn position(self, function: usize, bits: u64) -> u64 {
-        let (low, high) = wide_product(self.0, MULTIPLIERS[function]);
-        // the high word of a product maps a uniform 64-bit value onto 0..bits without a division
-        wide_product(low ^ high, bits).1
-    }
 }
 
 /// The low and the high word of a product.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // keeping one half is the point
-fn wide_product(a: u64, b: u64) -> (u64, u64) {
+pub(crate) fn wide_product(a: u64, b: u64) -> (u64, u64) {
     let product = u128::from(a) * u128::from(b);
     (product as u64, (product >> 64) as u64)
 }
@@ -46,19 +38,8 @@ pub(crate) const MAX_HASHES: u32 = 64;
 
 pub(crate) const MAX_FUNCTIONS: usize = MAX_HASHES as usize;
 
-/// One odd constant for each function, from the SplitMix64 sequence.
-static MULTIPLIERS: [u64; MAX_FUNCTIONS] = {
-    let mut table = [0; MAX_FUNCTIONS];
-    let mut i = 0;
-    while i < MAX_FUNCTIONS {
-        table[i] = splitmix64(i as u64) | 1;
-        i += 1;
-    }
-    table
-};
-
 /// Value number `n` of the SplitMix64 sequence that starts at 0.
-const fn splitmix64(n: u64) -> u64 {
+pub(crate) const fn splitmix64(n: u64) -> u64 {
     let mut z = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -79,18 +60,6 @@ mod tests {
         // the reference vector for the empty input
         assert_eq!(ItemHash::new(b"", 0).as_u64(), 0x2d06_8005_38d3_94c2);
         assert_ne!(ItemHash::new(b"a", 0), ItemHash::new(b"a", 1));
-    }
-
-    #[test]
-    fn positions_stay_inside_the_slice() {
-        for bits in [1, 2, 63, 64, 65, 1 << 33] {
-            for item in 0_u32..200 {
-                for function in 0..MAX_FUNCTIONS {
-                    let hash = ItemHash::new(item.to_le_bytes(), 7);
-                    assert!(hash.position(function, bits) < bits);
-                }
-            }
-        }
     }
 
     #[test]

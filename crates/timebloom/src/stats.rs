@@ -13,8 +13,9 @@ pub struct Stats {
     /// Items recorded in the window, repeats counted each time they were inserted. Up to one generation (`1/l` of the
     /// window) of items just past the window may be among them.
     pub items_in_window: u64,
-    /// The false positive rate now: the exact run probability of the slices' fills. Fills are counted in slices up to
-    /// 64 Kibit and follow from the number of items in larger ones.
+    /// The false positive rate now: the exact run probability of the slices' fills, times the plan's
+    /// [`crowding`](crate::Plan::crowding). Fills are counted in slices up to 1 Kibit, and up to 64 Kibit in those that no
+    /// longer receive; others follow from the number of items.
     pub false_positive_rate: f64,
     /// The highest false positive rate since creation, or a little more: taken at the end of every generation, where it
     /// peaks, over all slices that were there when it began.
@@ -68,9 +69,11 @@ pub struct SliceStats {
     pub bits: u64,
     /// Bits that are set, counted.
     pub ones: u64,
-    /// Items inserted, repeats counted each time.
-    pub items: u64,
-    /// When the last of them came; for a count window, the number of that insertion. `None` while there is none.
+    /// Items of the generation for which it is the oldest slice, repeats counted each time: they are held for as long as
+    /// it is there. 0 in slices that will receive after the open generation.
+    pub generation: u64,
+    /// When the last item entered it, or up to 2^-26 of the window later; for a count window, the number of that
+    /// insertion. `None` while there is none.
     pub newest: Option<Timestamp>,
 }
 

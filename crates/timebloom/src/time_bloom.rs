@@ -12,7 +12,7 @@ use crate::sizing::Plan;
 use crate::stats::{SliceStats, Stats};
 use crate::timestamp::{Timestamp, saturating_nanos};
 use crate::verdict::{AgeRange, Verdict};
-use crate::window::{Window, rate_of};
+use crate::window::Window;
 
 /// A Bloom filter over the last `span` of time, for streams whose rate nobody knows in advance.
 ///
@@ -84,7 +84,7 @@ impl TimeBloom {
 
     /// The memory limit, if there is one.
     pub fn max_bytes(&self) -> Option<u64> {
-        self.window.config.max_bytes
+        self.window.config.max_bytes()
     }
 
     /// What happens to insertions at the memory limit.
@@ -237,12 +237,12 @@ impl TimeBloom {
         let counters = &window.counters;
         let live = window.live(now);
         // slices that expired since the last shift had their part in what was the rate
-        let worst_open = rate_of(&window.slices, window.slices.len());
+        let worst_open = window.rate_of(window.slices.len());
         Stats {
             slices: window.slices.len(),
             bits: window.slices.bits(),
             items_in_window: window.slices.items_in(live),
-            false_positive_rate: rate_of(&window.slices, live),
+            false_positive_rate: window.rate_of(live),
             worst_false_positive_rate: worst_open.max(counters.worst_rate),
             inserted: counters.inserted,
             shifts: counters.shifts,

@@ -18,20 +18,20 @@ fn the_levels_of_the_documentation_are_the_computed_ones() {
 #[test]
 fn expired_items_fade_as_documented() {
     const STEP: u64 = 6_250; // items, one every 16 ms
-    const SPAN: u64 = 31 * STEP;
     let time_of = |item: u64| Timestamp::from_millis(16 * item);
     for (rate, documented) in [(0.01, [0.44, 0.19, 0.08, 0.04]), (0.001, [0.41, 0.17, 0.07, 0.03])] {
-        let span = Duration::from_millis(16 * SPAN);
-        let builder = TimeBloom::builder(span).false_positive_rate(rate).expected_items(SPAN).seed(3);
+        let aging_slices = timebloom::Planner::new(rate).plan().expect("legal").aging_slices() as u64;
+        let in_span = aging_slices * STEP;
+        let span = Duration::from_millis(16 * in_span);
+        let builder = TimeBloom::builder(span).false_positive_rate(rate).expected_items(in_span).seed(3);
         let mut filter = builder.build().expect("legal");
-        assert_eq!(filter.plan().aging_slices(), 31);
-        let newest = 78 * STEP - 1;
+        let newest = (5 * aging_slices / 2 + 1) * STEP - 1;
         for item in 0..=newest {
             filter.insert_at(item.to_le_bytes(), time_of(item)).expect("there is no limit");
         }
         // the share reported of the items that left the window `step` to `step + 1` steps before item `now`
         let reported = |step: u64, now: u64| {
-            let youngest = now - SPAN - step * STEP;
+            let youngest = now - in_span - step * STEP;
             let expired = (youngest - STEP..youngest).map(u64::to_le_bytes);
             expired.filter(|item| filter.contains_at(item, time_of(now))).count() as f64 / STEP as f64
         };

@@ -6,6 +6,7 @@ mod shard;
 mod tests;
 
 use std::num::NonZero;
+use std::num::NonZeroU64;
 use std::ops::RangeBounds;
 use std::sync::MutexGuard;
 use std::thread;
@@ -122,6 +123,7 @@ impl Sharded<TimeBloom> {
             }
             (error, _) => error,
         })?;
+        let max_bytes = max_bytes.and_then(NonZeroU64::new);
         let config = Config { expected_items, max_bytes, ..first.window.config.clone() };
         let shards = (0..shards).map(|_| Shard::new(first.clone())).collect();
         Ok(Sharded { config, shards })
@@ -164,7 +166,7 @@ impl Sharded<TimeBloom> {
 
     /// The memory limit of all shards together, if there is one.
     pub fn max_bytes(&self) -> Option<u64> {
-        self.config.max_bytes
+        self.config.max_bytes()
     }
 
     /// What happens to insertions at the memory limit.

@@ -10,4 +10,5 @@ pub(crate) mod run;
 
 pub use levels::{LEVEL_RATES, Level, levels};
 pub use plan::{Plan, PlanError, Planner};
+pub(crate) use run::Runs;
 pub use run::{run_probability, worst_case_rate};

@@ -1,87 +1,117 @@
 //! The slices of a filter, youngest first: bits, and how many items entered when.
 //!
 //! This is the seam between what a filter remembers and how it lives in memory. Above it, [`crate::window`] and
-//! [`crate::CountBloom`] decide when to shift and how large a slice is; below it, [`bits`] stores the bits; beside it,
-//! [`query`] looks for runs.
+//! [`crate::CountBloom`] decide when to shift and how large a slice is. Below it:
+//!
+//! - [`slot`] is what is known of a slice besides its bits;
+//! - [`panel`] interleaves slices of one size, so that an item's bits of up to eight of them are in one cache line;
+//! - [`clearing`] makes a lane ready for its next slice, little by little when it is large;
+//! - [`lanes`] chooses the panel of a new slice, and makes panels wider and narrower as slices come and go;
+//! - [`query`] looks for runs, and [`probe`] reads and sets the bits of an item, with vector instructions in [`simd`].
 //!
 //! Every insertion sets one bit in each of the first `hashes` slices. The insertions between two shifts are a
 //! *generation*. A generation's items therefore occupy `hashes` consecutive slices, and stay reported for as long as the
 //! oldest of these is there: the slice that stops receiving when the generation closes. That slice remembers how many
 //! items the generation had and when the last of them came.
 
-pub(crate) mod bits;
+mod clearing;
+mod lanes;
+#[cfg(test)]
+mod oracle;
+mod panel;
+mod probe;
 mod query;
+#[cfg(target_arch = "x86_64")]
+mod simd;
+mod slot;
 pub(crate) mod stored;
 mod validate;
 
-use std::collections::VecDeque;
-
 use crate::hash::ItemHash;
+use crate::sizing::Runs;
 use crate::stats::SliceStats;
 use crate::timestamp::Timestamp;
-use bits::SliceBits;
+use clearing::Clearing;
+pub use lanes::set_large_lines;
+pub(crate) use lanes::{Copying, Lanes};
+use panel::Panel;
+pub(crate) use probe::Which;
+pub(crate) use query::AT_ONCE;
+use slot::Slot;
+pub(crate) use slot::Tick;
 
 /// The largest slice: 512 MiB. A filter that needs more takes more slices.
 pub(crate) const MAX_SLICE_BITS: u64 = 1 << 32;
 
 /// The most slices in a row. Surges take filters to a few hundred: generations grow with the rate, so their number
 /// follows the logarithm of a surge.
-pub(crate) const MAX_SLICES: u32 = 1 << 16;
+pub(crate) const MAX_SLICES: u32 = 1 << 15;
 
-/// One slice. While it is among the first `hashes`, its figures lack the open generation: see [`Slices`].
-#[derive(Clone, Debug)]
-struct Slice {
-    bits: SliceBits,
-    /// When the last item entered, once closed generations are counted.
-    newest: Timestamp,
-    /// Items inserted, repeats included.
-    items: u32,
-    /// Items of the last generation that entered.
-    last_generation: u32,
-}
+/// Slices up to this size are counted when they stop receiving. In larger ones the share of set bits that their items
+/// lead to differs from the true one by a fraction of a percent (and repeats only lower the true one).
+const COUNTED_BITS: u64 = 1 << 16;
 
-/// A row of slices, youngest first, and the generation that is open in the first `hashes` of them.
+/// Slices up to this size are counted whenever it matters.
+const OFTEN_COUNTED_BITS: u64 = 1 << 10;
+
+/// A row of slices, and the generation that is open in the `hashes` youngest of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Slices {
-    row: VecDeque<Slice>,
-    /// Slices opened so far: decides which hash function each slice has.
+    /// Oldest first; everywhere else, positions count from the youngest.
+    row: Vec<Slot>,
+    /// The panels that hold the slices, that of the youngest slice first.
+    panels: Vec<Panel>,
+    /// Slices opened so far.
     opened: u64,
     /// The last insertion.
     newest: Timestamp,
+    /// When the last generation was closed, in ticks: what the ages in the slots count from.
+    stamp: u64,
     /// Insertions of the open generation.
     generation_items: u32,
-    /// In `1..=MAX_FUNCTIONS`.
-    hashes: u32,
+    /// The id that the next panel gets, unless a panel has it.
+    next_panel: u16,
+    /// In `1..=64`.
+    hashes: u8,
+    tick: Tick,
+    /// A large slice that still has bits of the one whose lane it took.
+    clearing: Option<Box<Clearing>>,
+    /// Every slice saw an insertion at this time or later.
+    all_since: Timestamp,
 }
-
-/// What is known of one slice, the open generation included.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SliceFigures {
-    pub(crate) bits: u64,
-    pub(crate) items: u64,
-    pub(crate) newest: Timestamp,
-    pub(crate) last_generation: u64,
-}
-
-const _: () = assert!(size_of::<Slice>() <= Slices::SLOT_BYTES);
 
 impl Slices {
     /// The most insertions a slice can count.
     pub(crate) const MAX_ITEMS: u64 = u32::MAX as u64;
 
-    pub(crate) fn new(hashes: usize) -> Self {
-        let hashes = u32::try_from(hashes).expect("hashes <= 64 by Plan");
-        Slices { row: VecDeque::new(), opened: 0, newest: Timestamp::MIN, generation_items: 0, hashes }
+    pub(crate) fn new(hashes: usize, tick: Tick) -> Self {
+        let hashes = u8::try_from(hashes).expect("hashes <= 64 by Plan");
+        Slices {
+            row: Vec::new(),
+            panels: Vec::new(),
+            opened: 0,
+            newest: Timestamp::MIN,
+            stamp: 0,
+            generation_items: 0,
+            next_panel: 0,
+            hashes,
+            tick,
+            clearing: None,
+            all_since: Timestamp::MAX,
+        }
     }
 
+    #[inline]
     pub(crate) fn hashes(&self) -> usize {
-        self.hashes as usize
+        self.hashes.into()
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.row.len()
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.row.is_empty()
     }
@@ -92,52 +122,123 @@ impl Slices {
     }
 
     /// Insertions since the generation was opened.
+    #[inline]
     pub(crate) fn generation_items(&self) -> u64 {
-        u64::from(self.generation_items)
+        self.generation_items.into()
     }
 
-    /// The figures of the slice at `position`, in `0..len()`.
-    pub(crate) fn figures(&self, position: usize) -> SliceFigures {
-        let slice = &self.row[position];
-        let open = position < self.hashes();
-        let open_items = if open { self.generation_items } else { 0 };
-        SliceFigures {
-            bits: slice.bits.len(),
-            items: u64::from(slice.items) + u64::from(open_items),
-            newest: if open { self.newest } else { slice.newest },
-            last_generation: u64::from(if position + 1 == self.hashes() { open_items } else { slice.last_generation }),
+    fn slot(&self, position: usize) -> &Slot {
+        &self.row[self.row.len() - 1 - position]
+    }
+
+    /// The size of the slice at `position`, in `0..len()`.
+    pub(crate) fn bits_of(&self, position: usize) -> u64 {
+        self.panel(self.slot(position).panel).slice_bits()
+    }
+
+    /// Items inserted into the slice at `position`, which receives, repeats included.
+    pub(crate) fn items_of(&self, position: usize) -> u64 {
+        debug_assert!(position < self.hashes(), "slice {position} has forgotten how many it got");
+        u64::from(self.slot(position).count) + self.generation_items()
+    }
+
+    /// Items of the generation for which the slice at `position` is the oldest: 0 while younger ones are.
+    pub(crate) fn generation_of(&self, position: usize) -> u64 {
+        match position + 1 {
+            older if older < self.hashes() => 0,
+            older if older == self.hashes() => self.generation_items(),
+            _ => self.slot(position).count.into(),
         }
     }
 
-    /// When the last item entered the slice at `position`.
+    /// When the last item entered the slice at `position`, or up to [`Tick::rounding`] later.
+    #[inline]
     pub(crate) fn newest_of(&self, position: usize) -> Timestamp {
-        if position < self.hashes() { self.newest } else { self.row[position].newest }
+        if position < self.hashes() {
+            return self.newest;
+        }
+        // rounded up, but not beyond what has been
+        self.tick.time(self.stamp.saturating_sub(self.slot(position).age.into())).min(self.newest)
+    }
+
+    /// When the last item entered the slice at `position`, or up to [`Tick::rounding`] earlier.
+    pub(crate) fn newest_of_at_least(&self, position: usize) -> Timestamp {
+        let newest = self.newest_of(position);
+        if position < self.hashes() {
+            return newest;
+        }
+        Timestamp::from_nanos(newest.as_nanos().saturating_sub(self.tick.rounding()))
     }
 
     /// Set bits of the slice at `position`. Reads the whole slice.
     pub(crate) fn ones(&self, position: usize) -> u64 {
-        self.row[position].bits.ones()
+        let (panel, index) = self.place(position);
+        match &self.clearing {
+            Some(clearing) if clearing.position == position => {
+                let words = clearing.cleared(panel);
+                let lane = words.iter().skip(panel.lane(index)).step_by(panel.width());
+                lane.map(|word| u64::from(word.count_ones())).sum()
+            }
+            _ => panel.ones(index),
+        }
     }
 
-    /// The share of set bits at `position`: counted in small slices, expected from the items in large ones, where the
-    /// two differ by a fraction of a percent (and repeats only lower the true one).
-    pub(crate) fn fill(&self, position: usize) -> f64 {
-        const COUNTED_BITS: u64 = 1 << 16;
-        let figures = self.figures(position);
-        let bits = figures.bits as f64;
-        if figures.bits <= COUNTED_BITS {
-            self.ones(position) as f64 / bits
-        } else {
-            1.0 - libm::exp(-(figures.items as f64) / bits)
+    /// The share of set bits at `position`: what was noted when the slice stopped receiving, or a quick estimate, counted
+    /// in the smallest slices and expected from the items in others.
+    pub(crate) fn rough_fill(&self, position: usize) -> f64 {
+        self.fill_counted_up_to(position, OFTEN_COUNTED_BITS)
+    }
+
+    /// Whether [`rough_fill`](Self::rough_fill) counts a slice of so many bits.
+    pub(crate) fn is_often_counted(bits: u64) -> bool {
+        bits <= OFTEN_COUNTED_BITS
+    }
+
+    fn fill_counted_up_to(&self, position: usize, counted_bits: u64) -> f64 {
+        if position >= self.hashes() {
+            return self.slot(position).fill();
         }
+        let bits = self.bits_of(position);
+        if bits <= counted_bits {
+            self.ones(position) as f64 / bits as f64
+        } else {
+            1.0 - libm::exp(-(self.items_of(position) as f64) / bits as f64)
+        }
+    }
+
+    /// The runs in the first `live` slices but those that receive, oldest first.
+    pub(crate) fn runs_of_aging(&self, live: usize) -> Runs {
+        let mut runs = Runs::new(self.hashes());
+        let aging = self.len() - live.max(self.hashes()).min(self.len())..self.len().saturating_sub(self.hashes());
+        self.row[aging].iter().for_each(|slot| runs.push(slot.fill()));
+        runs
+    }
+
+    /// The chance of a run that ends at the oldest slice and would be none without it. `None` if that slice, or its
+    /// neighbours as far as a run reaches and one further, still receive.
+    pub(crate) fn rate_of_oldest(&self) -> Option<f64> {
+        let hashes = self.hashes();
+        let aging = self.len().checked_sub(hashes)?;
+        let (run, next) = (self.row[..aging].get(..hashes)?, self.row[..aging].get(hashes)?);
+        // in the younger slices a run is next to impossible
+        Some(run.iter().map(Slot::fill).product::<f64>() * (1.0 - next.fill()))
     }
 
     /// How many slices, from the youngest on, saw an insertion at `oldest` or later.
+    #[inline]
     pub(crate) fn since(&self, oldest: Timestamp) -> usize {
+        if oldest <= self.all_since && oldest <= self.newest {
+            return self.len();
+        }
+        self.some_since(oldest)
+    }
+
+    #[cold]
+    fn some_since(&self, oldest: Timestamp) -> usize {
         if self.newest < oldest {
             return 0;
         }
-        // mostly all of them, or all but the last few: I1, newest times never rise with age
+        // all but the last few: I1, newest times never rise with age
         let mut live = self.len();
         while live > 0 && self.newest_of(live - 1) < oldest {
             live -= 1;
@@ -147,113 +248,135 @@ impl Slices {
 
     /// Items of the generations that are still whole in the first `live` slices.
     pub(crate) fn items_in(&self, live: usize) -> u64 {
-        if live < self.hashes() {
-            return 0;
-        }
-        (self.hashes()..live).map(|position| u64::from(self.row[position].last_generation)).sum::<u64>()
-            + self.generation_items()
+        (0..live).map(|position| self.generation_of(position)).sum()
     }
 
     /// Sets the item's bits in the first `hashes` slices: the row has at least that many.
     #[inline]
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) {
-        let hashes = self.hashes();
-        debug_assert!(self.len() >= hashes, "an insertion needs {hashes} slices, there are {}", self.len());
-        let mut function = self.function_of(0);
-        for slice in self.row.range_mut(..hashes) {
-            slice.bits.set(hash.position(function, slice.bits.len()));
-            function = if function == 0 { hashes - 1 } else { function - 1 };
-        }
+        debug_assert!(self.len() >= self.hashes(), "too few slices: {}", self.len());
         debug_assert!(now >= self.newest, "time is clamped before it comes here");
+        if self.clearing.is_some() {
+            self.clear_for(hash);
+        }
+        self.set_bits(hash);
         self.newest = now;
         self.generation_items += 1;
     }
 
-    /// Ends the generation: its items are counted in the slices they entered.
-    pub(crate) fn close_generation(&mut self) {
-        let hashes = self.hashes().min(self.len());
-        for slice in self.row.range_mut(..hashes) {
-            slice.items = slice.items.saturating_add(self.generation_items);
-            slice.newest = self.newest;
-            slice.last_generation = 0;
+    /// Ends the generation, and opens slices of so many clear bits, multiples of 64, in front of the others: the last of
+    /// them first.
+    pub(crate) fn shift(&mut self, sizes: &[u64], copying: Copying) {
+        self.close_generation(sizes.len());
+        if self.row.capacity() < self.row.len() + sizes.len() {
+            // no spare places: small filters consist of little else
+            self.row.reserve_exact(sizes.len());
         }
-        if hashes > 0 {
-            self.row[hashes - 1].last_generation = self.generation_items;
+        for (index, &bits) in sizes.iter().enumerate().rev() {
+            debug_assert!((64..=MAX_SLICE_BITS).contains(&bits) && bits.is_multiple_of(64), "a slice of {bits} bits");
+            let alike = sizes[..=index].iter().filter(|&&other| other == bits).count();
+            let panel = self.open_lane(bits, alike, sizes.len(), copying);
+            self.row.push(Slot::new(panel));
+            self.opened += 1;
         }
+        self.open_receiving();
+        self.note_oldest();
+    }
+
+    /// Brings up to date what follows from the rest.
+    fn note_oldest(&mut self) {
+        let is_aging = self.len() > self.hashes();
+        self.all_since = if is_aging { self.newest_of(self.len() - 1) } else { Timestamp::MAX };
+    }
+
+    /// Counts the generation in the slices that it entered, of which the last `closing` receive no longer.
+    fn close_generation(&mut self, closing: usize) {
+        let stamp = self.tick.at_or_after(self.newest).max(self.stamp);
+        let passed = u32::try_from(stamp - self.stamp).unwrap_or(u32::MAX);
+        let hashes = self.hashes();
+        let receiving = hashes.min(self.len());
+        for position in hashes.saturating_sub(closing)..receiving {
+            let fill = self.fill_counted_up_to(position, COUNTED_BITS);
+            let at = self.row.len() - 1 - position;
+            self.row[at].set_fill(fill);
+        }
+        let closed = self.len() - receiving;
+        let (aging, open) = self.row.split_at_mut(closed);
+        for slot in aging {
+            slot.age = slot.age.saturating_add(passed);
+        }
+        for (position, slot) in open.iter_mut().rev().enumerate() {
+            slot.age = 0;
+            slot.count = match position + 1 {
+                older if older == hashes => self.generation_items,
+                older if older + closing > hashes => 0,
+                _ => slot.count.saturating_add(self.generation_items),
+            };
+        }
+        self.stamp = stamp;
         self.generation_items = 0;
     }
 
-    /// Opens a slice of `bits` clear bits in front of the others. The generation is closed by now.
-    pub(crate) fn push(&mut self, bits: u64) {
-        debug_assert!((1..=MAX_SLICE_BITS).contains(&bits), "a slice of {bits} bits");
-        debug_assert_eq!(self.generation_items, 0, "close the generation before a shift");
-        if self.row.len() == self.row.capacity() {
-            // no spare places: small filters consist of little else
-            self.row.reserve_exact(1);
-        }
-        let slice = Slice { bits: SliceBits::zeroed(bits), newest: self.newest, items: 0, last_generation: 0 };
-        self.row.push_front(slice);
-        self.opened += 1;
-    }
-
-    /// Drops the oldest slice and tells when the last item had entered it.
+    /// Drops the oldest slice, and tells when the last item had entered it, or up to [`Tick::rounding`] earlier.
     pub(crate) fn pop(&mut self) -> Option<Timestamp> {
         let oldest = self.len().checked_sub(1)?;
-        let newest = self.newest_of(oldest);
-        self.row.pop_back();
+        let newest = self.newest_of_at_least(oldest);
+        let slot = self.row.remove(0);
+        if self.clearing.as_ref().is_some_and(|clearing| clearing.position == oldest) {
+            self.clearing = None;
+        }
+        self.close_lane(slot.panel);
+        self.note_oldest();
         Some(newest)
     }
 
     /// Drops everything, memory included.
     pub(crate) fn clear(&mut self) {
-        self.row = VecDeque::new();
+        self.row = Vec::new();
+        self.panels = Vec::new();
+        self.clearing = None;
         self.generation_items = 0;
+        self.note_oldest();
     }
 
-    /// Gives back the places of retired slices, but for `spare` of them that slices to come will take.
-    pub(crate) fn shrink(&mut self, spare: usize) {
-        self.row.shrink_to(self.row.len() + spare);
+    /// Gives back the places of slices that have gone.
+    pub(crate) fn shrink(&mut self) {
+        self.row.shrink_to_fit();
+        self.panels.shrink_to_fit();
     }
 
     /// Bits of all slices.
     pub(crate) fn bits(&self) -> u64 {
-        self.row.iter().map(|slice| slice.bits.len()).sum()
+        self.panels.iter().map(|panel| panel.slice_bits() * panel.live() as u64).sum()
     }
 
-    /// Heap bytes, as they would be with `new` further slices.
-    pub(crate) fn heap_bytes_with(&self, new: &[u64]) -> usize {
-        // not the row's capacity: it depends on the past, and a restored or cloned filter must count like its original
-        let places = self.row.len() + new.len();
-        let held = self.row.iter().map(|slice| slice.bits.len());
-        places * Self::SLOT_BYTES + held.chain(new.iter().copied()).map(SliceBits::heap_bytes).sum::<usize>()
+    /// The size of the largest slice.
+    pub(crate) fn largest(&self) -> u64 {
+        self.panels.iter().map(Panel::slice_bits).max().unwrap_or(0)
     }
 
-    /// Bytes that a slice takes besides its bits. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(crate) const SLOT_BYTES: usize = 32;
-
-    /// The hash function of the slice at `position`: slices that are `hashes` apart share one.
-    #[inline]
-    fn function_of(&self, position: usize) -> usize {
-        let number = self.opened - 1 - position as u64;
-        usize::try_from(number % u64::from(self.hashes)).expect("below hashes")
+    fn panel(&self, id: u16) -> &Panel {
+        self.panels.iter().find(|panel| panel.id() == id).expect("I7: every slice has a panel")
     }
 
-    #[inline]
-    fn has_bit(&self, hash: ItemHash, position: usize) -> bool {
-        let bits = &self.row[position].bits;
-        bits.get(hash.position(self.function_of(position), bits.len()))
+    /// The panel of the slice at `position`, and the slice's place among those of the panel, youngest first.
+    fn place(&self, position: usize) -> (&Panel, usize) {
+        let id = self.slot(position).panel;
+        let index = self.row[self.row.len() - position..].iter().filter(|slot| slot.panel == id).count();
+        (self.panel(id), index)
     }
 
     /// The figures of every slice, youngest first.
     pub(crate) fn stats(&self) -> impl Iterator<Item = SliceStats> + '_ {
-        (0..self.len()).map(|position| {
-            let SliceFigures { bits, items, newest, .. } = self.figures(position);
+        let any = self.newest > Timestamp::MIN || self.generation_items > 0;
+        (0..self.len()).map(move |position| {
+            let ones = self.ones(position);
             SliceStats {
                 number: self.opened - 1 - position as u64,
-                bits,
-                ones: self.ones(position),
-                items,
-                newest: (items > 0).then_some(newest),
+                bits: self.bits_of(position),
+                ones,
+                generation: self.generation_of(position),
+                newest: (any && ones > 0).then(|| self.newest_of(position)),
             }
         })
     }

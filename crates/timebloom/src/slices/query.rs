@@ -3,99 +3,126 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Slices;
+use super::probe::{Which, read};
 use crate::hash::ItemHash;
+
+/// Items that are looked up together.
+pub(crate) const AT_ONCE: usize = 16;
 
 impl Slices {
     /// Whether some `hashes` consecutive slices within `range` all have the item's bit.
-    ///
-    /// The paper's query: start `hashes` below the oldest slice and climb while bits are set. A clear bit at slice `f`
-    /// rules out every run through `f`, so go on at `f - hashes`, and carry the matches just above `f - 1` along: they
-    /// complete a run as soon as the new climb meets them.
+    #[inline]
     pub(crate) fn has_run(&self, hash: ItemHash, range: Range<usize>) -> bool {
-        let hashes = self.hashes();
-        if range.len() < hashes {
+        if range.len() < self.hashes() {
             return false;
         }
-        let mut position = range.end - hashes;
-        let mut carried = 0;
-        let mut matched = 0;
-        loop {
-            if self.has_bit(hash, position) {
-                matched += 1;
-                position += 1;
-                if carried + matched == hashes {
-                    return true;
-                }
-            } else {
-                match position.checked_sub(hashes) {
-                    Some(next) if next >= range.start => position = next,
-                    _ => return false,
-                }
-                carried = matched;
-                matched = 0;
-            }
+        if range.end > 64 {
+            return self.has_long_run(hash, range);
         }
+        let inside = (u64::MAX >> (64 - range.len())) << range.start;
+        runs(self.true_matches(hash) & inside, self.hashes.into()) != 0
+    }
+
+    /// [`has_run`](Self::has_run) in the first `live` slices for up to [`AT_ONCE`] items: calls `answer` for each.
+    pub(crate) fn has_runs(&self, hashes: &[ItemHash], live: usize, mut answer: impl FnMut(bool)) {
+        if !(self.hashes()..=64).contains(&live) || self.clearing.is_some() {
+            hashes.iter().for_each(|&hash| answer(self.has_run(hash, 0..live)));
+            return;
+        }
+        let mut found = [0; AT_ONCE];
+        let found = &mut found[..hashes.len()];
+        self.prefetch(hashes, Which::All);
+        self.matches_each(hashes, found);
+        let inside = u64::MAX >> (64 - live);
+        found.iter().for_each(|found| answer(runs(found & inside, self.hashes.into()) != 0));
+    }
+
+    /// Which of the first 64 slices have the item's bit.
+    #[inline]
+    fn true_matches(&self, hash: ItemHash) -> u64 {
+        let found = self.matches(hash);
+        if self.clearing.is_none() {
+            return found;
+        }
+        match self.stale_position(hash) {
+            Some(position) if position < 64 => found & !(1 << position),
+            _ => found,
+        }
+    }
+
+    /// The same for rows of more than 64 slices: those of a stream whose rate has just jumped.
+    #[cold]
+    fn has_long_run(&self, hash: ItemHash, range: Range<usize>) -> bool {
+        let mut matched = 0;
+        self.each_match(hash, |position, is_set| {
+            matched = if is_set && position >= range.start { matched + 1 } else { 0 };
+            matched < self.hashes() && position + 1 < range.end
+        });
+        matched >= self.hashes()
     }
 
     /// Where the youngest run within the first `live` slices ends: the positions of its oldest slice. There are several
     /// when more than `hashes` slices in a row have the bit; neighbours often do by chance, and which of them the item
     /// entered cannot be told.
     pub(crate) fn youngest_run(&self, hash: ItemHash, live: usize) -> Option<RangeInclusive<usize>> {
-        let mut matched = 0;
-        for position in 0..live {
-            matched = if self.has_bit(hash, position) { matched + 1 } else { 0 };
-            if matched == self.hashes() {
-                let more = (position + 1..live).take_while(|&older| self.has_bit(hash, older)).count();
-                return Some(position..=position + more);
+        let (mut matched, mut end) = (0, 0);
+        self.each_match(hash, |position, is_set| {
+            let is_set = is_set && position < live;
+            if is_set {
+                (matched, end) = (matched + 1, position + 1);
+            } else if matched < self.hashes() {
+                matched = 0;
+            }
+            is_set || matched < self.hashes() && position < live
+        });
+        (matched >= self.hashes()).then(|| end - 1 - (matched - self.hashes())..=end - 1)
+    }
+
+    /// Tells of each slice, youngest first, whether it has the item's bit, for as long as `go_on` says so.
+    fn each_match(&self, hash: ItemHash, mut go_on: impl FnMut(usize, bool) -> bool) {
+        // what each panel has, that of the next slice lowest; on the stack unless there are very many
+        let mut few = [(0, 0); 128];
+        let mut many;
+        let found: &mut [(u16, u32)] = match few.get_mut(..self.panels.len()) {
+            Some(few) => few,
+            None => {
+                many = vec![(0, 0); self.panels.len()];
+                &mut many
+            }
+        };
+        for (place, panel) in found.iter_mut().zip(&self.panels) {
+            *place = (panel.id(), read(panel, hash));
+        }
+        let stale = if self.clearing.is_some() { self.stale_position(hash) } else { None };
+        let mut last = 0;
+        for (position, slot) in self.row.iter().rev().enumerate() {
+            // panels stand in order of their youngest slice: mostly the same one again, or the next
+            let place = (last..found.len()).chain(0..last).find(|&place| found[place].0 == slot.panel);
+            last = place.expect("I7: every slice has a panel");
+            let bits = &mut found[last].1;
+            let is_set = *bits & 1 == 1 && stale != Some(position);
+            *bits >>= 1;
+            if !go_on(position, is_set) {
+                return;
             }
         }
-        None
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::timestamp::Timestamp;
-
-    /// The query's definition, slice by slice.
-    fn has_run_naively(slices: &Slices, hash: ItemHash, range: Range<usize>) -> bool {
-        let hashes = slices.hashes();
-        (range.start..(range.end + 1).saturating_sub(hashes))
-            .any(|start| (start..start + hashes).all(|position| slices.has_bit(hash, position)))
+/// Where runs of `length` set bits begin: bit `i` when bits `i..i + length` are all set.
+#[inline]
+fn runs(bits: u64, length: u32) -> u64 {
+    // after each step, bit `i` says that `have` bits are set from there on
+    let (mut runs, mut have) = (bits, 1);
+    if length >= 8 {
+        runs &= runs >> 1;
+        runs &= runs >> 2;
+        runs &= runs >> 4;
+        have = 8;
     }
-
-    #[test]
-    fn jumping_finds_exactly_the_runs_there_are() {
-        let mut slices = Slices::new(3);
-        for position in 0..12 {
-            slices.push(13 + position % 5);
-        }
-        for item in 0_u32..60 {
-            slices.insert(ItemHash::new(item.to_le_bytes(), 1), Timestamp::MIN);
-            if item % 7 == 0 {
-                slices.close_generation();
-                slices.push(20);
-            }
-        }
-        let mut found = 0;
-        for probe in 0_u32..if cfg!(miri) { 2 } else { 2_000 } {
-            let hash = ItemHash::new(probe.to_le_bytes(), 1);
-            for start in 0..slices.len() {
-                for end in start..=slices.len() {
-                    let expected = has_run_naively(&slices, hash, start..end);
-                    assert_eq!(slices.has_run(hash, start..end), expected, "item {probe} in {start}..{end}");
-                    found += u32::from(expected);
-                }
-            }
-            let youngest = slices.youngest_run(hash, slices.len());
-            let ends_run = |&end: &usize| has_run_naively(&slices, hash, end - 3..end);
-            let expected = (3..=slices.len()).find(ends_run).map(|first| {
-                let last = (first..=slices.len()).take_while(ends_run).last().expect("the first does");
-                first - 1..=last - 1
-            });
-            assert_eq!(youngest, expected);
-        }
-        assert!(found > if cfg!(miri) { 0 } else { 1_000 }, "the test must see both answers; it saw {found} runs");
+    while have * 2 < length {
+        runs &= runs >> have;
+        have *= 2;
     }
+    runs & runs >> (length - have)
 }

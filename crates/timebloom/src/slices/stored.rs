@@ -1,28 +1,57 @@
 //! Taking a row of slices apart for a snapshot, and putting it together again.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
 
-use super::bits::SliceBits;
-use super::{Slice, Slices};
+use super::panel::{MAX_WIDTH, Panel};
+use super::slot::Slot;
+use super::{MAX_SLICE_BITS, Slices, Tick};
 use crate::timestamp::Timestamp;
+
+/// The most words of one slice.
+#[allow(clippy::cast_possible_truncation)] // 2^26
+pub(crate) const MAX_LINES: u32 = (MAX_SLICE_BITS / 64) as u32;
 
 /// What a row knows besides its slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowRecord {
-    pub(crate) hashes: u32,
+    /// In `1..=64`.
+    pub(crate) hashes: u8,
     pub(crate) generation_items: u32,
     pub(crate) opened: u64,
+    pub(crate) next_panel: u16,
     pub(crate) newest: Timestamp,
+    pub(crate) stamp: u64,
 }
 
-/// What a slice knows besides its bits. While it is among the first `hashes` of its row, the open generation is missing.
+/// What a panel knows besides its words, and cannot be told from the slices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PanelRecord {
+    pub(crate) id: u16,
+    /// In `1..=MAX_LINES`.
+    pub(crate) lines: u32,
+    /// 1, 2, 4 or 8.
+    pub(crate) width: u8,
+    /// In `0..8`.
+    pub(crate) youngest: u8,
+}
+
+impl PanelRecord {
+    pub(crate) const WIDTHS: [u8; 4] = [1, 2, 4, 8];
+
+    /// Words of all lanes.
+    pub(crate) fn words(&self) -> u64 {
+        u64::from(self.lines) * u64::from(self.width)
+    }
+}
+
+/// What a slice knows besides its bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SliceRecord {
-    /// How many bits there are, set or clear.
-    pub(crate) bits: u64,
-    pub(crate) newest: Timestamp,
-    pub(crate) items: u32,
-    pub(crate) last_generation: u32,
+    pub(crate) age: u32,
+    pub(crate) count: u32,
+    pub(crate) fill: u16,
+    /// The place of its panel in the row of panels.
+    pub(crate) panel: u16,
 }
 
 impl Slices {
@@ -31,28 +60,144 @@ impl Slices {
             hashes: self.hashes,
             generation_items: self.generation_items,
             opened: self.opened,
+            next_panel: self.next_panel,
             newest: self.newest,
+            stamp: self.stamp,
         }
     }
 
-    /// Each slice, youngest first: its record and the words of its bits.
-    pub(crate) fn stored(&self) -> impl Iterator<Item = (SliceRecord, &[u64])> + '_ {
-        self.row.iter().map(|slice| {
-            let Slice { ref bits, newest, items, last_generation } = *slice;
-            (SliceRecord { bits: bits.len(), newest, items, last_generation }, bits.words())
+    /// Each panel, that of the youngest slice first.
+    pub(crate) fn stored_panels(&self) -> impl ExactSizeIterator<Item = PanelRecord> + '_ {
+        self.panels.iter().map(Panel::record)
+    }
+
+    /// The words of each panel line by line, and for each of eight in turn the bits that count.
+    pub(crate) fn stored_words(&self) -> impl Iterator<Item = (Cow<'_, [u64]>, [u64; MAX_WIDTH])> + '_ {
+        self.panels.iter().map(|panel| {
+            let (words, masks) = panel.stored();
+            match &self.clearing {
+                Some(clearing) if clearing.panel == panel.id() => (Cow::Owned(clearing.cleared(panel)), masks),
+                _ => (Cow::Borrowed(words), masks),
+            }
         })
     }
 
-    /// A row with places for `slices` slices, which [`restore_slice`](Self::restore_slice) puts in, youngest first.
-    /// Nothing is checked here: [`Slices::validate`] does that.
-    pub(crate) fn restore(row: RowRecord, slices: usize) -> Self {
-        let RowRecord { hashes, generation_items, opened, newest } = row;
-        Slices { row: VecDeque::with_capacity(slices), opened, newest, generation_items, hashes }
+    /// Each slice, oldest first.
+    pub(crate) fn stored_slices(&self) -> impl Iterator<Item = SliceRecord> + '_ {
+        self.row.iter().map(|slot| {
+            let Slot { age, count, fill, panel } = *slot;
+            let panel = self.panels.iter().position(|candidate| candidate.id() == panel);
+            let panel = panel.and_then(|index| u16::try_from(index).ok()).expect("I7: every slice has a panel");
+            SliceRecord { age, count, fill, panel }
+        })
     }
 
-    pub(crate) fn restore_slice(&mut self, record: SliceRecord, bits: SliceBits) {
-        debug_assert_eq!(record.bits, bits.len(), "the bits of another slice");
-        let SliceRecord { newest, items, last_generation, .. } = record;
-        self.row.push_back(Slice { bits, newest, items, last_generation });
+    /// A row with places for so many panels and slices: [`restore_panel`](Self::restore_panel) puts in all panels, then
+    /// [`restore_slice`](Self::restore_slice) all slices, oldest first. [`restore_words`](Self::restore_words) makes
+    /// the row whole. Nothing is checked here: [`Slices::validate_panels`] does that before there are words, and
+    /// [`Slices::validate`] once there are.
+    pub(crate) fn restore(row: RowRecord, tick: Tick, panels: usize, slices: usize) -> Self {
+        let RowRecord { hashes, generation_items, opened, next_panel, newest, stamp } = row;
+        Slices {
+            row: Vec::with_capacity(slices),
+            panels: Vec::with_capacity(panels),
+            opened,
+            newest,
+            stamp,
+            generation_items,
+            next_panel,
+            hashes,
+            tick,
+            clearing: None,
+            all_since: Timestamp::MAX,
+        }
+    }
+
+    /// Sets the unit of ages, which follows from what is read after the row.
+    pub(crate) fn set_tick(&mut self, tick: Tick) {
+        self.tick = tick;
+    }
+
+    pub(crate) fn restore_panel(&mut self, record: PanelRecord) {
+        self.panels.push(Panel::restore(record));
+    }
+
+    /// Puts in a slice with so many younger ones.
+    pub(crate) fn restore_slice(&mut self, record: SliceRecord, younger: usize) {
+        let SliceRecord { age, count, fill, panel } = record;
+        let panel = &mut self.panels[usize::from(panel)];
+        panel.restore_slice(younger);
+        self.row.push(Slot { age, count, fill, panel: panel.id() });
+    }
+
+    /// Brings the words of every panel, in order: `read` is given how many there are, and for how many more there must
+    /// be room behind them.
+    pub(crate) fn restore_words<E>(
+        &mut self,
+        mut read: impl FnMut(usize, usize) -> Result<Vec<u64>, E>,
+    ) -> Result<(), E> {
+        for panel in &mut self.panels {
+            let spare = panel.spare_words();
+            let mut words = read(panel.lines() as usize * panel.width(), spare)?;
+            words.resize(words.len() + spare, 0);
+            panel.take_words(words);
+        }
+        self.open_receiving();
+        self.note_oldest();
+        Ok(())
+    }
+
+    /// The first word that has a bit set where no slice is, counted over all panels.
+    pub(crate) fn first_stray_word(&self) -> Option<u64> {
+        let mut before = 0;
+        for panel in &self.panels {
+            if let Some(word) = panel.first_stray_word() {
+                return Some(before + word as u64);
+            }
+            before += panel.record().words();
+        }
+        None
+    }
+}
+
+impl Panel {
+    fn record(&self) -> PanelRecord {
+        PanelRecord { id: self.id(), lines: self.lines(), width: self.width, youngest: self.youngest() }
+    }
+
+    /// The words line by line, and for each of eight in turn the bits that count: those of free lanes do not.
+    fn stored(&self) -> (&[u64], [u64; MAX_WIDTH]) {
+        let lanes = (0..self.live()).fold(0, |lanes, index| lanes | 1_u8 << self.lane(index));
+        let masks = std::array::from_fn(|word| if lanes >> (word % self.width()) & 1 == 1 { u64::MAX } else { 0 });
+        (&self.words()[..self.lines() as usize * self.width()], masks)
+    }
+
+    /// A panel without words and slices.
+    fn restore(record: PanelRecord) -> Self {
+        let PanelRecord { id, lines, width, youngest } = record;
+        let mut panel = Panel::without_words(lines, id, width.into());
+        panel.youngest = youngest;
+        panel
+    }
+
+    /// Counts one more slice, at this position in the row.
+    fn restore_slice(&mut self, position: usize) {
+        self.ages |= u32::try_from(position).ok().and_then(|position| 1_u64.checked_shl(position)).unwrap_or(0);
+        self.live = self.live.saturating_add(1);
+    }
+
+    /// The first word of a free lane that has a bit set, counted line by line.
+    fn first_stray_word(&self) -> Option<usize> {
+        let (words, masks) = self.stored();
+        if !self.has_free_lane() {
+            return None;
+        }
+        words.iter().zip(masks.iter().cycle()).position(|(word, mask)| word & !mask != 0)
+    }
+
+    /// Whether it has its words, and no others.
+    pub(super) fn has_all_words(&self) -> bool {
+        self.words.len() == self.lines() as usize * self.width() + self.spare_words()
+            && usize::from(self.padding) <= self.spare_words()
     }
 }

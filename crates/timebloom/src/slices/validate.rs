@@ -1,6 +1,8 @@
 //! The invariants of a row of slices.
 
-use super::{MAX_SLICE_BITS, MAX_SLICES, SliceFigures, Slices};
+use super::panel::Panel;
+use super::stored::{MAX_LINES, PanelRecord};
+use super::{COUNTED_BITS, MAX_SLICE_BITS, MAX_SLICES, Slices};
 use crate::num::MAX_COUNT;
 
 impl Slices {
@@ -19,26 +21,99 @@ impl Slices {
         if !(self.len() as u64..=MAX_COUNT).contains(&self.opened) {
             return Err(format!("I2: {} slices, of {} opened", self.len(), self.opened));
         }
-        for position in 0..self.len() {
-            let figures = self.figures(position);
-            if position > 0 && self.newest_of(position - 1) < figures.newest {
+        if self.stamp > self.tick.at_or_after(self.newest) {
+            return Err(format!("I1: a generation closed at tick {}, after the last insertion", self.stamp));
+        }
+        let homes = self.validate_panels()?;
+        if let Some(panel) = self.panels.iter().find(|panel| !panel.has_all_words()) {
+            return Err(format!("I7: panel {} has not as many words as it needs", panel.id()));
+        }
+        if let Some(panel) = self.panels.iter().find(|panel| panel.live() * 2 <= panel.width() && !panel.is_large()) {
+            let (id, live, width) = (panel.id(), panel.live(), panel.width());
+            return Err(format!("I7: panel {id} has {live} slices in {width} lanes: it should be narrower"));
+        }
+        let mut passed = vec![0; self.panels.len()];
+        for (position, home) in homes.into_iter().enumerate() {
+            let panel = &self.panels[home];
+            if position > 0 && self.newest_of(position - 1) < self.newest_of_at_least(position) {
                 return Err(format!("I1: slice {position} is newer than the one before it"));
             }
-            if !(1..=MAX_SLICE_BITS).contains(&figures.bits) {
-                return Err(format!("I4: slice {position} has {} bits", figures.bits));
-            }
-            if !self.row[position].bits.is_clear_past_end() {
-                return Err(format!("I3: slice {position} has bits set past its end"));
-            }
-            let ones = self.ones(position);
-            if ones > figures.items.min(figures.bits) {
-                let SliceFigures { bits, items, .. } = figures;
-                return Err(format!("I3: slice {position} has {ones} bits set of {bits}, from {items} items"));
-            }
-            if figures.last_generation > figures.items {
-                return Err(format!("I3: slice {position} had more items at its end than in all"));
-            }
+            let is_clearing = self.clearing.as_ref().is_some_and(|clearing| clearing.position == position);
+            let ones = if is_clearing { self.ones(position) } else { panel.ones(passed[home]) };
+            self.validate_bits(position, panel.slice_bits(), ones)?;
+            passed[home] += 1;
         }
         Ok(())
+    }
+
+    /// Checks I3 for a slice of so many bits, of which so many are set.
+    fn validate_bits(&self, position: usize, bits: u64, ones: u64) -> Result<(), String> {
+        if position < self.hashes() {
+            let items = self.items_of(position);
+            if ones > items.min(bits) {
+                return Err(format!("I3: slice {position} has {ones} bits set of {bits}, from {items} items"));
+            }
+            return Ok(());
+        }
+        let mut counted = *self.slot(position);
+        counted.set_fill(ones as f64 / bits as f64);
+        let noted = self.slot(position).fill;
+        let is_right = if bits <= COUNTED_BITS {
+            noted == counted.fill
+        } else {
+            // expected from its items: a true one does not exceed that by eight deviations
+            counted.fill() <= self.slot(position).fill() + 4.0 / libm::sqrt(bits as f64)
+        };
+        if is_right { Ok(()) } else { Err(format!("I3: slice {position} has {ones} bits set of {bits}, not as noted")) }
+    }
+
+    /// Checks I4 and I7, for which no words are needed; tells the place of each slice's panel.
+    pub(crate) fn validate_panels(&self) -> Result<Vec<usize>, String> {
+        for panel in &self.panels {
+            let (id, lines, width) = (panel.id(), panel.lines(), panel.width());
+            if !(1..=MAX_LINES).contains(&lines) {
+                return Err(format!("I4: slices of {lines} words in panel {id}, the most is {MAX_SLICE_BITS} bits"));
+            }
+            let (live, youngest) = (panel.live(), panel.youngest());
+            if !PanelRecord::WIDTHS.contains(&panel.width) || youngest >= 8 || live > width {
+                return Err(format!("I7: panel {id} has {width} lanes, and {live} slices from field {youngest}"));
+            }
+        }
+        let mut ids: Vec<(u16, usize)> = self.panels.iter().map(Panel::id).zip(0..).collect();
+        ids.sort_unstable();
+        if let Some(same) = ids.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(format!("I7: two panels have the id {}", same[0].0));
+        }
+        // panels stand in the order in which the row comes to them first
+        let mut expected: Vec<(usize, u64)> = Vec::with_capacity(self.panels.len());
+        let mut homes = Vec::with_capacity(self.len());
+        for (position, slot) in self.row.iter().rev().enumerate() {
+            let found = ids.binary_search_by_key(&slot.panel, |&(id, _)| id);
+            let home = found.map(|place| ids[place].1);
+            let home = home.map_err(|_| format!("I7: slice {position} has no panel {}", slot.panel))?;
+            if home > expected.len() {
+                return Err(format!("I7: panel {} comes before older ones", slot.panel));
+            }
+            if home == expected.len() {
+                expected.push((0, 0));
+            }
+            let (live, ages) = &mut expected[home];
+            *live += 1;
+            *ages |= if position < 64 { 1 << position } else { 0 };
+            homes.push(home);
+        }
+        if expected.len() < self.panels.len() {
+            return Err(format!("I7: {} panels, slices in {}", self.panels.len(), expected.len()));
+        }
+        for (panel, (live, ages)) in self.panels.iter().zip(expected) {
+            if (panel.live(), panel.ages) != (live, ages) {
+                let (id, got) = (panel.id(), panel.live());
+                return Err(format!(
+                    "I7: panel {id} counts {got} slices at {:#x}, not {live} at {ages:#x}",
+                    panel.ages
+                ));
+            }
+        }
+        Ok(homes)
     }
 }

@@ -1,23 +1,24 @@
 //! Reading a filter, believing nothing.
 //!
-//! In this order: the opening, which says how long the header is; the header and the slice table; their checksum; the
-//! range of every field; then the bits, for which memory is taken as they come; their checksum; and at last the
-//! invariants, which hold between fields.
+//! In this order: the opening, which says how long the header is; the header and the tables; their checksum; the range of
+//! every field, and whether slices and panels fit; then the words, for which memory is taken as they come; their
+//! checksum; and at last the invariants, which hold between fields.
 
 use std::io::Read;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::Stored;
 use super::error::{DecodeError, SnapshotKind};
 use super::fields::Fields;
-use super::layout::{MAGIC, OPENING_BYTES, RECORD_BYTES, VERSION};
+use super::layout::{MAGIC, OPENING_BYTES, PANEL_BYTES, SLICE_BYTES, VERSION};
 use super::stream::Source;
 use crate::count_bloom::CountBloom;
 use crate::num::MAX_STORED_COUNT;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::{Plan, Planner};
-use crate::slices::stored::{RowRecord, SliceRecord};
-use crate::slices::{MAX_SLICE_BITS, MAX_SLICES, Slices};
+use crate::slices::stored::{MAX_LINES, PanelRecord, RowRecord, SliceRecord};
+use crate::slices::{MAX_SLICES, Slices, Tick};
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::Timestamp;
 use crate::window::validate::MAX_MEASURED_RATE;
@@ -26,33 +27,47 @@ use crate::window::{Config, Counters, Window};
 /// Reads one filter from `input`, which is known to have at least `known` bytes, and tells how many it took.
 pub(super) fn read<F: Stored>(input: impl Read, known: u64) -> Result<(F, u64), DecodeError> {
     let mut source = Source::new(input, known);
-    let (mut head, slices) = read_opening(&mut source, F::KIND)?;
+    let (mut head, counts) = read_opening(&mut source, F::KIND)?;
     let header_bytes = F::KIND.header_bytes();
-    source.append(&mut head, header_bytes - OPENING_BYTES + slices * RECORD_BYTES)?;
+    let tables = counts.panels as usize * PANEL_BYTES + counts.slices as usize * SLICE_BYTES;
+    source.append(&mut head, header_bytes - OPENING_BYTES + tables)?;
     source.expect_checksum()?;
 
     let mut fields = Fields::new(&head);
     let _opening: [u8; OPENING_BYTES] = fields.take();
-    let common = Common::read(&mut fields, slices)?;
+    let common = Common::read(&mut fields, counts)?;
     let mut filter = F::read_own(common, &mut fields)?;
-    debug_assert_eq!(fields.offset(), header_bytes as u64, "the table follows the last field");
-    let records = (0..slices).map(|_| read_record(&mut fields)).collect::<Result<Vec<_>, _>>()?;
-
-    for record in records {
-        let bits = source.read_bits(record.bits)?;
-        if !bits.is_clear_past_end() {
-            let what = format!("there are bits set past the {} that it has", record.bits);
-            return Err(DecodeError::Invalid { field: "the last word of a slice", what, offset: source.offset() - 8 });
-        }
-        filter.slices_mut().restore_slice(record, bits);
+    debug_assert_eq!(fields.offset(), header_bytes as u64, "the tables follow the last field");
+    let slices = filter.slices_mut();
+    for _ in 0..counts.panels {
+        slices.restore_panel(read_panel(&mut fields)?);
     }
+    for younger in (0..counts.slices as usize).rev() {
+        slices.restore_slice(read_slice(&mut fields, counts)?, younger);
+    }
+    drop(head);
+    slices.validate_panels().map_err(|what| DecodeError::Inconsistent { what })?;
+
+    let begin = source.offset();
+    slices.restore_words(|words, spare| source.read_words(words, spare))?;
     source.expect_checksum()?;
+    if let Some(word) = slices.first_stray_word() {
+        let (field, what) = ("a lane without a slice", "it is not clear".to_owned());
+        return Err(DecodeError::Invalid { field, what, offset: begin + word * size_of::<u64>() as u64 });
+    }
     filter.check().map_err(|what| DecodeError::Inconsistent { what })?;
     Ok((filter, source.offset()))
 }
 
-/// Reads what says how to read on; returns it, and the number of slices.
-fn read_opening(source: &mut Source<impl Read>, expected: SnapshotKind) -> Result<(Vec<u8>, usize), DecodeError> {
+/// How long the tables are.
+#[derive(Clone, Copy)]
+struct Counts {
+    slices: u32,
+    panels: u32,
+}
+
+/// Reads what says how to read on; returns it, and what it says.
+fn read_opening(source: &mut Source<impl Read>, expected: SnapshotKind) -> Result<(Vec<u8>, Counts), DecodeError> {
     let mut opening = [0; OPENING_BYTES];
     // magic and version first: whatever else starts like this may be shorter, or look different from here on
     let (magic, rest) = opening.split_at_mut(MAGIC.len());
@@ -78,7 +93,8 @@ fn read_opening(source: &mut Source<impl Read>, expected: SnapshotKind) -> Resul
     }
     fields.zeros::<1>()?;
     let slices = fields.u32_in("the number of slices", 0..=MAX_SLICES)?;
-    Ok((opening.to_vec(), slices as usize))
+    let panels = fields.u32_in("the number of panels", slices.min(1)..=slices)?;
+    Ok((opening.to_vec(), Counts { slices, panels }))
 }
 
 /// What every kind has, but for the slices themselves.
@@ -91,7 +107,9 @@ pub(super) struct Common {
 
 impl Common {
     /// Leaves the last four bytes, choices that differ by kind.
-    fn read(fields: &mut Fields, slices: usize) -> Result<Self, DecodeError> {
+    fn read(fields: &mut Fields, counts: Counts) -> Result<Self, DecodeError> {
+        let next_panel = fields.u16();
+        fields.zeros::<2>()?;
         let offset = fields.offset();
         let rate = fields.f64();
         let hashes = fields.u32_in("the number of hash functions", 1..=Plan::MAX_HASHES)?;
@@ -100,11 +118,14 @@ impl Common {
             DecodeError::Invalid { field: "the false positive rate", what: error.to_string(), offset }
         })?;
         let seed = fields.u64();
-        let opened = fields.u64_in("the number of slices opened", slices as u64..=MAX_STORED_COUNT)?;
+        let opened = fields.u64_in("the number of slices opened", counts.slices.into()..=MAX_STORED_COUNT)?;
         let newest = Timestamp::from_nanos(fields.u64());
+        let stamp = fields.u64();
         let generation_items = fields.u32();
-        let row = RowRecord { hashes, generation_items, opened, newest };
-        Ok(Common { plan, seed, slices: Slices::restore(row, slices) })
+        let hashes = u8::try_from(hashes).expect("at most MAX_HASHES");
+        let row = RowRecord { hashes, generation_items, opened, next_panel, newest, stamp };
+        let slices = Slices::restore(row, Tick::ONE, counts.panels as usize, counts.slices as usize);
+        Ok(Common { plan, seed, slices })
     }
 }
 
@@ -129,27 +150,33 @@ pub(super) fn read_count(common: Common, fields: &mut Fields) -> Result<CountBlo
 }
 
 pub(super) fn read_time(common: Common, fields: &mut Fields) -> Result<TimeBloom, DecodeError> {
-    let Common { plan, seed, slices } = common;
+    let Common { plan, seed, mut slices } = common;
     let policy = fields.code("the policy", Policy::from_code)?;
     let on_full = fields.code("what happens at the memory limit", OnFull::from_code)?;
     let is_limited =
         fields.code("whether there is a memory limit", |code| [false, true].get(usize::from(code)).copied())?;
     fields.zeros::<1>()?;
     let span = fields.u64_in("the span", Config::MIN_SPAN..=Config::MAX_SPAN)?;
+    slices.set_tick(Tick::for_span(span));
     let expected_items = fields.u64();
     let mut config = Config { plan, seed, span, expected_items, max_bytes: None, policy, on_full };
     if is_limited {
-        config.max_bytes = Some(fields.u64_in("the memory limit", config.min_bytes()..=u64::MAX)?);
+        let max_bytes = fields.u64_in("the memory limit", config.min_bytes()..=u64::MAX)?;
+        config.max_bytes = NonZeroU64::new(max_bytes);
     } else {
         fields.zeros::<8>()?;
     }
+    let clock = Timestamp::from_nanos(fields.u64());
+    let generation_started = Timestamp::from_nanos(fields.u64());
     let window = Window {
         slices,
-        clock: Timestamp::from_nanos(fields.u64()),
-        generation_started: Timestamp::from_nanos(fields.u64()),
+        clock,
+        generation_started,
+        generation_ends: config.end_of_generation(generation_started),
         oldest_bound: Timestamp::from_nanos(fields.u64()),
         inserts_until_shift: fields.u64_in("the insertions until a shift", 0..=Slices::MAX_ITEMS)?,
         rate: fields.f64_in("the estimated rate", 0.0..=f64::MAX)?,
+        steady_rate: fields.f64_in("the estimated steady rate", 0.0..=f64::MAX)?,
         counters: Counters {
             inserted: read_counter("the number of insertions", fields)?,
             shifts: read_counter("the number of shifts", fields)?,
@@ -168,11 +195,17 @@ fn read_counter(field: &'static str, fields: &mut Fields) -> Result<u64, DecodeE
     fields.u64_in(field, 0..=MAX_STORED_COUNT)
 }
 
-fn read_record(fields: &mut Fields) -> Result<SliceRecord, DecodeError> {
-    Ok(SliceRecord {
-        bits: fields.u64_in("the size of a slice", 1..=MAX_SLICE_BITS)?,
-        newest: Timestamp::from_nanos(fields.u64()),
-        items: fields.u32(),
-        last_generation: fields.u32(),
-    })
+fn read_panel(fields: &mut Fields) -> Result<PanelRecord, DecodeError> {
+    let id = fields.u16();
+    let width = fields.code("the width of a panel", |code| PanelRecord::WIDTHS.contains(&code).then_some(code))?;
+    let youngest = fields.u8_in("the youngest field of a panel", 0..=7)?;
+    let lines = fields.u32_in("the lines of a panel", 1..=MAX_LINES)?;
+    Ok(PanelRecord { id, lines, width, youngest })
+}
+
+/// There is at least one panel if there is a slice.
+fn read_slice(fields: &mut Fields, counts: Counts) -> Result<SliceRecord, DecodeError> {
+    let (age, count, fill) = (fields.u32(), fields.u32(), fields.u16());
+    let last = u16::try_from(counts.panels - 1).expect("at most MAX_SLICES");
+    Ok(SliceRecord { age, count, fill, panel: fields.u16_in("the panel of a slice", 0..=last)? })
 }

@@ -1,23 +1,24 @@
 //! Writing a filter.
 
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 
 use super::Stored;
-use super::layout::{CHECKSUM_BYTES, MAGIC, RECORD_BYTES, VERSION};
+use super::layout::{CHECKSUM_BYTES, MAGIC, PANEL_BYTES, SLICE_BYTES, VERSION};
 use super::stream::Sink;
 use crate::count_bloom::CountBloom;
 use crate::sizing::Plan;
 use crate::slices::Slices;
-use crate::slices::stored::{RowRecord, SliceRecord};
+use crate::slices::stored::{PanelRecord, RowRecord, SliceRecord};
 use crate::time_bloom::TimeBloom;
 use crate::window::{Config, Counters, Window};
 
 /// What the snapshot of `filter` will take.
 pub(super) fn size<F: Stored>(filter: &F) -> u64 {
     let slices = filter.slices();
-    let words: usize = slices.stored().map(|(_, words)| words.len()).sum();
-    let records = slices.len() * RECORD_BYTES;
-    (F::KIND.header_bytes() + records + CHECKSUM_BYTES + words * size_of::<u64>() + CHECKSUM_BYTES) as u64
+    let words: u64 = slices.stored_panels().map(|panel| panel.words()).sum();
+    let tables = slices.stored_panels().len() * PANEL_BYTES + slices.len() * SLICE_BYTES;
+    (F::KIND.header_bytes() + tables + 2 * CHECKSUM_BYTES) as u64 + words * size_of::<u64>() as u64
 }
 
 pub(super) fn write<F: Stored>(filter: &F, output: impl Write) -> io::Result<()> {
@@ -26,19 +27,25 @@ pub(super) fn write<F: Stored>(filter: &F, output: impl Write) -> io::Result<()>
     sink.put(&MAGIC)?;
     sink.put(&VERSION.to_le_bytes())?;
     sink.put(&[F::KIND.code(), 0])?;
-    let count = u32::try_from(slices.len()).expect("I2: at most MAX_SLICES slices");
-    sink.put(&count.to_le_bytes())?;
+    for count in [slices.len(), slices.stored_panels().len()] {
+        let count = u32::try_from(count).expect("I2, I7: at most MAX_SLICES slices, and no more panels");
+        sink.put(&count.to_le_bytes())?;
+    }
     filter.write_own(&mut sink)?;
-    for (record, _) in slices.stored() {
-        let SliceRecord { bits, newest, items, last_generation } = record;
-        sink.put(&bits.to_le_bytes())?;
-        sink.put(&newest.as_nanos().to_le_bytes())?;
-        sink.put(&items.to_le_bytes())?;
-        sink.put(&last_generation.to_le_bytes())?;
+    for PanelRecord { id, lines, width, youngest } in slices.stored_panels() {
+        sink.put(&id.to_le_bytes())?;
+        sink.put(&[width, youngest])?;
+        sink.put(&lines.to_le_bytes())?;
+    }
+    for SliceRecord { age, count, fill, panel } in slices.stored_slices() {
+        sink.put(&age.to_le_bytes())?;
+        sink.put(&count.to_le_bytes())?;
+        sink.put(&fill.to_le_bytes())?;
+        sink.put(&panel.to_le_bytes())?;
     }
     sink.put_checksum()?;
-    for (_, words) in slices.stored() {
-        sink.put_words(words)?;
+    for (words, masks) in slices.stored_words() {
+        sink.put_words(&words, &masks)?;
     }
     sink.put_checksum()?;
     sink.finish()
@@ -52,14 +59,17 @@ fn write_common(
     slices: &Slices,
     choices: [u8; 4],
 ) -> io::Result<()> {
-    let RowRecord { hashes, generation_items, opened, newest } = slices.record();
+    let RowRecord { hashes, generation_items, opened, next_panel, newest, stamp } = slices.record();
     let aging_slices = u32::try_from(plan.aging_slices()).expect("at most MAX_AGING_SLICES by Plan");
+    sink.put(&next_panel.to_le_bytes())?;
+    sink.put(&[0; 2])?;
     sink.put(&plan.false_positive_rate().to_le_bytes())?;
-    sink.put(&hashes.to_le_bytes())?;
+    sink.put(&u32::from(hashes).to_le_bytes())?;
     sink.put(&aging_slices.to_le_bytes())?;
     sink.put(&seed.to_le_bytes())?;
     sink.put(&opened.to_le_bytes())?;
     sink.put(&newest.as_nanos().to_le_bytes())?;
+    sink.put(&stamp.to_le_bytes())?;
     sink.put(&generation_items.to_le_bytes())?;
     sink.put(&choices)
 }
@@ -74,13 +84,14 @@ pub(super) fn write_count(filter: &CountBloom, sink: &mut Sink<impl Write>) -> i
 }
 
 pub(super) fn write_time(filter: &TimeBloom, sink: &mut Sink<impl Write>) -> io::Result<()> {
-    let Window { config, slices, clock, generation_started, oldest_bound, inserts_until_shift, rate, counters } =
-        &filter.window;
+    let window = &filter.window;
+    let Window { config, slices, clock, generation_started, generation_ends: _, oldest_bound, .. } = window;
+    let Window { inserts_until_shift, rate, steady_rate, counters, .. } = window;
     let Config { plan, seed, span, expected_items, max_bytes, policy, on_full } = config;
     let Counters { inserted, shifts, retired, fresh_starts, shortened, rejected, worst_rate } = counters;
     let choices = [policy.code(), on_full.code(), u8::from(max_bytes.is_some()), 0];
     write_common(sink, plan, *seed, slices, choices)?;
-    for number in [*span, *expected_items, max_bytes.unwrap_or(0)] {
+    for number in [*span, *expected_items, max_bytes.map_or(0, NonZeroU64::get)] {
         sink.put(&number.to_le_bytes())?;
     }
     for time in [clock, generation_started, oldest_bound] {
@@ -88,6 +99,7 @@ pub(super) fn write_time(filter: &TimeBloom, sink: &mut Sink<impl Write>) -> io:
     }
     sink.put(&inserts_until_shift.to_le_bytes())?;
     sink.put(&rate.to_le_bytes())?;
+    sink.put(&steady_rate.to_le_bytes())?;
     for count in [inserted, shifts, retired, fresh_starts, shortened, rejected] {
         sink.put(&count.to_le_bytes())?;
     }

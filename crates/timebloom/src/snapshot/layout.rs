@@ -9,20 +9,23 @@ pub(super) const MAGIC: [u8; 8] = *b"\x89tblm\r\n\x1a";
 /// The version that is written, and the newest that is read. A change to anything below is a new version.
 pub(super) const VERSION: u16 = 1;
 
-/// Magic, version, kind, a zero, and the number of slices: what must be known to read on.
-pub(super) const OPENING_BYTES: usize = 16;
+/// Magic, version, kind, a zero, and the numbers of slices and panels: what must be known to read on.
+pub(super) const OPENING_BYTES: usize = 20;
 
 /// The fields that every kind has.
-pub(super) const COMMON_BYTES: usize = 48;
+pub(super) const COMMON_BYTES: usize = 60;
 
 /// The fields of a count window.
 pub(super) const COUNT_BYTES: usize = 40;
 
 /// The fields of a time window.
-pub(super) const TIME_BYTES: usize = 120;
+pub(super) const TIME_BYTES: usize = 128;
 
-/// One slice in the table: bits, newest, items, last generation.
-pub(super) const RECORD_BYTES: usize = 24;
+/// One panel in its table: id, width, youngest, lines.
+pub(super) const PANEL_BYTES: usize = 8;
+
+/// One slice in its table: age, count, fill, panel.
+pub(super) const SLICE_BYTES: usize = 12;
 
 pub(super) const CHECKSUM_BYTES: usize = 4;
 
@@ -38,7 +41,7 @@ impl SnapshotKind {
         [SnapshotKind::Count, SnapshotKind::Time].into_iter().find(|kind| kind.code() == code)
     }
 
-    /// The bytes from the start to the slice table.
+    /// The bytes from the start to the panel table.
     pub(super) fn header_bytes(self) -> usize {
         let own = match self {
             SnapshotKind::Count => COUNT_BYTES,

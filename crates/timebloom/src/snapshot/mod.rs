@@ -3,7 +3,7 @@
 //! One format for files, messages and memory, described in FORMAT.md:
 //!
 //! ```text
-//! opening | fields | slice table | checksum | bits of each slice | checksum
+//! opening | fields | panel table | slice table | checksum | words of each panel | checksum
 //! ```
 //!
 //! - [`layout`]: the sizes and codes.
@@ -40,7 +40,7 @@ trait Stored: Sized {
 
     fn slices_mut(&mut self) -> &mut Slices;
 
-    /// Writes the fields between the opening and the slice table.
+    /// Writes the fields between the opening and the panel table.
     fn write_own(&self, sink: &mut Sink<impl Write>) -> io::Result<()>;
 
     /// The filter without its slices, from the same fields, each in its range.

@@ -4,7 +4,6 @@ use std::io::{self, Read, Write};
 
 use super::error::DecodeError;
 use super::layout::CHECKSUM_BYTES;
-use crate::slices::bits::{SliceBits, words_for};
 
 /// What is read, written or made room for at once, unless it is known that more is there.
 const CHUNK: usize = 8 * 1024;
@@ -31,11 +30,12 @@ impl<W: Write> Sink<W> {
         self.put_unsummed(bytes)
     }
 
-    pub(super) fn put_words(&mut self, words: &[u64]) -> io::Result<()> {
+    /// Writes words, each with one of eight masks in turn.
+    pub(super) fn put_words(&mut self, words: &[u64], masks: &[u64; 8]) -> io::Result<()> {
         for words in words.chunks(CHUNK / WORD) {
             let bytes = self.make_place(words.len() * WORD)?;
-            for (place, word) in bytes.chunks_exact_mut(WORD).zip(words) {
-                place.copy_from_slice(&word.to_le_bytes());
+            for (place, word) in bytes.chunks_exact_mut(WORD).zip(words.iter().zip(masks.iter().cycle())) {
+                place.copy_from_slice(&(word.0 & word.1).to_le_bytes());
             }
             let end = self.used;
             self.checksum.update(&self.chunk[end - words.len() * WORD..end]);
@@ -124,24 +124,17 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// Reads the bits of a slice: `bits` of them, in whole words.
-    pub(super) fn read_bits(&mut self, bits: u64) -> Result<SliceBits, DecodeError> {
-        if bits == 64 {
-            let mut word = [0; WORD];
-            self.read(&mut word)?;
-            return Ok(SliceBits::Word(u64::from_le_bytes(word)));
-        }
-        let all = words_for(bits) + 1;
+    /// Reads `count` words, into a vector that has room for `spare` more.
+    pub(super) fn read_words(&mut self, count: usize, spare: usize) -> Result<Vec<u64>, DecodeError> {
         let mut words = Vec::new();
-        self.make_room(&mut words, 1, all)?;
-        words.push(bits);
-        while words.len() < all {
-            let step = (all - words.len()).min(CHUNK / WORD);
+        while words.len() < count {
+            let step = (count - words.len()).min(CHUNK / WORD);
             self.read_chunk(step * WORD)?;
-            self.make_room(&mut words, step, all)?;
-            words.extend(words_of(&self.chunk[..step * WORD]));
+            let step = if words.len() + step == count { step + spare } else { step };
+            self.make_room(&mut words, step, count + spare)?;
+            words.extend(words_of(&self.chunk[..step.min(count - words.len()) * WORD]));
         }
-        Ok(SliceBits::from_counted_words(words))
+        Ok(words)
     }
 
     /// Reads a checksum and compares it with that of everything so far.
@@ -179,13 +172,13 @@ impl<R: Read> Source<R> {
     }
 
     /// Makes room in a vector that grows to `all` elements for the next `step`, and for more: for all of them if so many
-    /// bytes are known to be there, give or take a word, else for as many as came already.
+    /// bytes are known to be there, give or take a chunk, else for as many as came already.
     fn make_room<T>(&self, vector: &mut Vec<T>, step: usize, all: usize) -> Result<(), DecodeError> {
         if vector.capacity() - vector.len() >= step {
             return Ok(());
         }
         let missing = all - vector.len();
-        let is_known = (missing as u64).saturating_mul(size_of::<T>() as u64) <= self.known + WORD as u64;
+        let is_known = (missing as u64).saturating_mul(size_of::<T>() as u64) <= self.known + CHUNK as u64;
         let room = if is_known { missing } else { missing.min(vector.len().max(step)) };
         vector.try_reserve_exact(room).map_err(|_| DecodeError::Io(io::ErrorKind::OutOfMemory.into()))
     }

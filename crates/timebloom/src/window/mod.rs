@@ -20,13 +20,14 @@ mod retire;
 mod shift;
 pub(crate) mod validate;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
-use crate::sizing::{Plan, run_probability};
-use crate::slices::Slices;
+use crate::sizing::{Plan, Runs};
+use crate::slices::{Copying, Slices, Tick};
 use crate::timestamp::Timestamp;
 
 /// What a window is built from, and never changes.
@@ -39,7 +40,7 @@ pub(crate) struct Config {
     /// A hint: items per span.
     pub(crate) expected_items: u64,
     /// A limit on [`Window::memory_bytes`].
-    pub(crate) max_bytes: Option<u64>,
+    pub(crate) max_bytes: Option<NonZeroU64>,
     pub(crate) policy: Policy,
     pub(crate) on_full: OnFull,
 }
@@ -50,9 +51,30 @@ impl Config {
     /// The longest span: a nanosecond less than timestamps reach.
     pub(crate) const MAX_SPAN: u64 = u64::MAX - 1;
 
+    /// The limit on memory, if there is one.
+    pub(crate) fn max_bytes(&self) -> Option<u64> {
+        self.max_bytes.map(NonZeroU64::get)
+    }
+
+    /// How panels may change their width: a memory limit is worth the time that copying takes.
+    pub(crate) fn copying(&self) -> Copying {
+        if self.max_bytes.is_some() { Copying::Any } else { Copying::Small }
+    }
+
     /// The target time between shifts: `span / l`, in nanoseconds.
     pub(crate) fn target_shift_interval(&self) -> u64 {
-        (self.span / self.plan.aging_slices() as u64).max(1)
+        // times are kept rounded up: what that adds to the life of a slice is taken off its generation
+        (self.span / self.plan.aging_slices() as u64).saturating_sub(self.tick().rounding()).max(1)
+    }
+
+    /// The last moment of a generation that started at `start`.
+    pub(crate) fn end_of_generation(&self, start: Timestamp) -> Timestamp {
+        Timestamp::from_nanos(start.as_nanos().saturating_add(self.target_shift_interval() - 1))
+    }
+
+    /// The unit in which slices know their age.
+    pub(crate) fn tick(&self) -> Tick {
+        Tick::for_span(self.span)
     }
 }
 
@@ -78,12 +100,17 @@ pub(crate) struct Window {
     pub(crate) clock: Timestamp,
     /// When the open generation got its first item.
     pub(crate) generation_started: Timestamp,
+    /// The last moment that it may take items in, whatever its room: less than a target shift interval later. Follows from
+    /// the former.
+    pub(crate) generation_ends: Timestamp,
     /// Nothing that is held was inserted before this.
     pub(crate) oldest_bound: Timestamp,
     /// Insertions that may still come before a shift.
     pub(crate) inserts_until_shift: u64,
     /// The estimated rate: items per target shift interval.
     pub(crate) rate: f64,
+    /// The same, slower to follow, for as long as the stream is steady.
+    pub(crate) steady_rate: f64,
     pub(crate) counters: Counters,
 }
 
@@ -92,16 +119,18 @@ const _: () = assert!(size_of::<Window>() <= Window::OWN_BYTES);
 impl Window {
     /// The bytes of this struct, as they count towards a memory limit. A constant, the same on every machine: the limit
     /// decides what is rejected or forgotten, and a stored filter goes on exactly as the original would have.
-    pub(crate) const OWN_BYTES: usize = 208;
+    pub(crate) const OWN_BYTES: usize = 256;
 
     pub(crate) fn new(config: Config) -> Self {
         let mut window = Window {
-            slices: Slices::new(config.plan.hashes()),
+            slices: Slices::new(config.plan.hashes(), config.tick()),
             clock: Timestamp::MIN,
             generation_started: Timestamp::MIN,
+            generation_ends: Timestamp::MIN,
             oldest_bound: Timestamp::MIN,
             inserts_until_shift: 0,
             rate: 0.0,
+            steady_rate: 0.0,
             counters: Counters::default(),
             config,
         };
@@ -112,6 +141,7 @@ impl Window {
     /// The state of a filter without items.
     fn start(&mut self) {
         self.rate = self.config.expected_items as f64 / self.config.plan.aging_slices() as f64;
+        self.steady_rate = self.rate;
         self.inserts_until_shift = 0;
         if self.config.policy == Policy::Paper {
             self.open(&paper::first(&self.config));
@@ -120,7 +150,7 @@ impl Window {
 
     /// Forgets every item.
     pub(crate) fn clear(&mut self) {
-        self.note_rate();
+        self.note_rate(self.rate_of(self.slices.len()));
         self.slices.clear();
         self.start();
     }
@@ -141,31 +171,39 @@ impl Window {
     fn advance(&mut self, now: Timestamp) -> Result<(), Full> {
         if self.slices.generation_items() == 0 {
             // the first item of all
-            self.generation_started = now;
+            self.start_generation(now);
             self.oldest_bound = now;
         }
         if !self.is_shift_due(now) {
             return Ok(());
         }
         // one place less than is kept: a new slice follows
-        let is_rate_noted = self.retire(now, self.kept_slices().saturating_sub(1));
+        let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
+        let aging = self.slices.runs_of_aging(self.slices.len());
+        let rate = self.rate_with(&aging);
+        self.note_rate(rate + retired_rate);
         let observed = self.observe(now);
         let opening = match self.config.policy {
             Policy::Paper => paper::next(self, &observed),
-            Policy::Guarded => guarded::next(self, &observed),
+            Policy::Guarded => guarded::next(self, &observed, &aging, rate),
         };
         self.accept(&opening)?;
-        if !is_rate_noted {
-            self.note_rate();
-        }
         self.shift(&observed, &opening, now);
         Ok(())
     }
 
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go: the rate only
     /// grows up to there.
-    fn note_rate(&mut self) {
-        self.counters.worst_rate = self.counters.worst_rate.max(rate_of(&self.slices, self.slices.len()));
+    fn note_rate(&mut self, rate: f64) {
+        self.counters.worst_rate = self.counters.worst_rate.max(rate.min(1.0));
+    }
+
+    /// The false positive rate of the row, given the runs in the slices that only age.
+    fn rate_with(&self, aging: &Runs) -> f64 {
+        let mut runs = aging.clone();
+        let receiving = self.slices.hashes().min(self.slices.len());
+        (0..receiving).rev().for_each(|position| runs.push(self.slices.rough_fill(position)));
+        self.config.plan.crowded(runs.probability())
     }
 
     /// Whether an insertion at `now` must go into a new generation.
@@ -173,8 +211,14 @@ impl Window {
         let full = self.inserts_until_shift == 0;
         match self.config.policy {
             Policy::Paper => full,
-            Policy::Guarded => full || now.nanos_since(self.generation_started) >= self.config.target_shift_interval(),
+            Policy::Guarded => full || now > self.generation_ends,
         }
+    }
+
+    /// Notes that a generation gets its first item.
+    fn start_generation(&mut self, now: Timestamp) {
+        self.generation_started = now;
+        self.generation_ends = self.config.end_of_generation(now);
     }
 
     /// `now`, or the latest time seen when that is later: backward steps stand still.
@@ -196,7 +240,13 @@ impl Window {
     pub(crate) fn earliest(&self, position: usize) -> Timestamp {
         // the generation before it had ended by then: its oldest slice is the next older one
         let older = position + 1;
-        if older < self.slices.len() { self.oldest_bound.max(self.slices.newest_of(older)) } else { self.oldest_bound }
+        let ended = (older < self.slices.len()).then(|| self.slices.newest_of_at_least(older));
+        ended.map_or(self.oldest_bound, |ended| ended.max(self.oldest_bound))
+    }
+
+    /// The false positive rate of the first `live` slices.
+    pub(crate) fn rate_of(&self, live: usize) -> f64 {
+        rate_of(&self.slices, &self.config.plan, live)
     }
 
     /// All bytes: this struct and what it owns. Plans are shared between filters and not counted.
@@ -211,7 +261,8 @@ impl Window {
 }
 
 /// The false positive rate of the first `live` slices, from their fills.
-pub(crate) fn rate_of(slices: &Slices, live: usize) -> f64 {
-    let fills: Vec<f64> = (0..live).map(|position| slices.fill(position)).collect();
-    run_probability(slices.hashes(), &fills)
+pub(crate) fn rate_of(slices: &Slices, plan: &Plan, live: usize) -> f64 {
+    let mut runs = slices.runs_of_aging(live);
+    (0..live.min(slices.hashes())).rev().for_each(|position| runs.push(slices.rough_fill(position)));
+    plan.crowded(runs.probability())
 }

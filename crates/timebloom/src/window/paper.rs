@@ -7,7 +7,7 @@
 use std::f64::consts::LN_2;
 
 use super::resize::{generation_size, next_capacity};
-use super::shift::{Observed, Opening};
+use super::shift::{Observed, Opening, Sizes};
 use super::{Config, Window};
 use crate::num::ceil_u64;
 use crate::slices::Slices;
@@ -18,7 +18,7 @@ pub(super) fn first(config: &Config) -> Opening {
     let (k, l) = (plan.hashes() as f64, plan.aging_slices() as f64);
     let bits = slice_bits(config.expected_items as f64 * k / l, config);
     let rooms = vec![capacity(bits); plan.hashes()];
-    Opening { slices: vec![bits; plan.base_slices()], generation_size: generation(&rooms) }
+    Opening { slices: Sizes::Many(vec![bits; plan.base_slices()]), generation_size: generation(&rooms) }
 }
 
 /// The slice that follows a generation, and how many insertions come before the next shift.
@@ -33,7 +33,7 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let target = target as f64 + 1.0;
     let bits = slice_bits(next_capacity(&rooms, target, share), &window.config);
     rooms.insert(0, capacity(bits));
-    Opening { slices: vec![bits], generation_size: generation(&rooms) }
+    Opening { slices: Sizes::One([bits]), generation_size: generation(&rooms) }
 }
 
 fn generation(rooms: &[f64]) -> u64 {
@@ -41,8 +41,7 @@ fn generation(rooms: &[f64]) -> u64 {
 }
 
 fn room(slices: &Slices, position: usize) -> f64 {
-    let figures = slices.figures(position);
-    capacity(figures.bits) - figures.items as f64
+    capacity(slices.bits_of(position)) - slices.items_of(position) as f64
 }
 
 /// Items that fill half of a slice.
@@ -50,10 +49,9 @@ fn capacity(bits: u64) -> f64 {
     libm::floor(bits as f64 * LN_2)
 }
 
-/// paper, eq. 8: m_0 = ceil(c_0 / ln 2); never under 2k, or generations of less than one item would follow.
+/// paper, eq. 8: m_0 = ceil(c_0 / ln 2), in whole words.
 fn slice_bits(capacity: f64, config: &Config) -> u64 {
-    let least = 2 * config.plan.hashes() as u64;
-    ceil_u64(capacity / LN_2).clamp(least, config.max_slice_bits().max(least))
+    ceil_u64(capacity / LN_2 / 64.0).saturating_mul(64).clamp(config.min_slice_bits(), config.max_slice_bits())
 }
 
 fn share(room: f64, shifts: f64) -> f64 {

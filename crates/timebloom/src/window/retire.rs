@@ -8,29 +8,40 @@ impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
     /// of them stay in any case. Their places in the row are still there: [`Slices::shrink`] gives them back.
     ///
-    /// Tells whether any were dropped; if so, the rate that they were part of is noted.
+    /// Tells what they added to the false positive rate.
     ///
     /// [`Slices::shrink`]: crate::slices::Slices::shrink
-    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) -> bool {
+    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) -> f64 {
         let live = self.live(now).max(keep.min(self.slices.len()));
         if live == self.slices.len() {
-            return false;
+            return 0.0;
         }
-        self.note_rate();
+        let rate = match self.slices.rate_of_oldest() {
+            Some(rate) if live + 1 == self.slices.len() => self.config.plan.crowded(rate),
+            _ => {
+                self.note_rate(self.rate_of(self.slices.len()));
+                0.0
+            }
+        };
         if live == 0 {
             // the slices that receive are as new as the last insertion: either they stay, or all go
             self.rate = self.rate_after_idling(now);
+            self.steady_rate = self.rate;
             self.counters.retired += self.slices.len() as u64;
             self.slices.clear();
             // no slice is left to take an insertion: the next one must shift, whatever room the last generation had
             self.inserts_until_shift = 0;
-            return true;
+            return 0.0;
         }
         while self.slices.len() > live {
             self.drop_oldest();
             self.counters.retired += 1;
         }
-        true
+        if self.config.max_bytes.is_some() {
+            // what comes next depends on the memory that is left; without a limit, new slices take the free lanes first
+            self.slices.narrow(self.config.copying());
+        }
+        rate
     }
 
     /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.
@@ -59,8 +70,12 @@ impl Window {
     /// Lets time pass without an insertion: gives back the memory of what has expired by `now`.
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
-        self.retire(now, self.kept_slices());
-        self.slices.shrink(0);
+        let retired_rate = self.retire(now, self.kept_slices());
+        if retired_rate > 0.0 {
+            self.note_rate(self.rate_of(self.slices.len()) + retired_rate);
+        }
+        self.slices.narrow(self.config.copying());
+        self.slices.shrink();
     }
 }
 

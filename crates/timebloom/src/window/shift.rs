@@ -2,9 +2,8 @@
 
 use super::{Config, Window};
 use crate::error::Full;
-use crate::policy::OnFull;
-use crate::slices::bits::SliceBits;
-use crate::slices::{MAX_SLICE_BITS, Slices};
+use crate::policy::{OnFull, Policy};
+use crate::slices::{Lanes, MAX_SLICE_BITS, Slices};
 use crate::timestamp::Timestamp;
 
 /// What the generation that ends tells about the rate, in items per target shift interval.
@@ -19,16 +18,37 @@ pub(super) struct Observed {
     pub(super) current: f64,
     /// The rate smoothed over about one shift interval.
     pub(super) smoothed: f64,
+    /// The rate smoothed over a few, or `smoothed` itself when that is clearly another one.
+    pub(super) steady: f64,
 }
 
 /// What a shift opens.
 #[derive(Debug, PartialEq)]
 pub(super) struct Opening {
-    /// Sizes in bits, youngest first: one slice, or `hashes` of them for a fresh start.
-    pub(super) slices: Vec<u64>,
+    /// Sizes in bits, youngest first.
+    pub(super) slices: Sizes,
     /// Insertions until the next shift; at least 1.
     pub(super) generation_size: u64,
 }
+
+/// The sizes of one slice, or of `hashes` of them for a fresh start. One needs no allocation: small filters shift often.
+#[derive(Debug, PartialEq)]
+pub(super) enum Sizes {
+    One([u64; 1]),
+    Many(Vec<u64>),
+}
+
+impl Sizes {
+    pub(super) fn as_slice(&self) -> &[u64] {
+        match self {
+            Sizes::One(size) => size,
+            Sizes::Many(sizes) => sizes,
+        }
+    }
+}
+
+/// The half-life of what the steady rate remembers, in target shift intervals.
+pub(super) const STEADY_INTERVALS: f64 = 3.0;
 
 impl Window {
     /// Looks at the open generation as if it ended at `now`.
@@ -39,14 +59,17 @@ impl Window {
         let elapsed = measured.max(self.config.shortest_generation());
         if items == 0 {
             // nothing new: believe what was known, at first the hint
-            return Observed { items, elapsed, current: self.rate, smoothed: self.rate };
+            let Window { rate, steady_rate, .. } = *self;
+            return Observed { items, elapsed, current: rate, smoothed: rate, steady: steady_rate };
         }
         // an eighth of a few nanoseconds is no whole number of them
         let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
         let intervals = nanos / interval as f64;
         let current = items as f64 / intervals;
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
-        Observed { items, elapsed, current, smoothed }
+        let slow = self.steady_rate + (1.0 - libm::exp2(-intervals / STEADY_INTERVALS)) * (current - self.steady_rate);
+        let is_steady = (smoothed / slow - 1.0).abs() <= (2.0 / slow.sqrt()).max(0.12);
+        Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed } }
     }
 
     /// Whether the insertion that needs these slices may go on: not if the filter rejects at its limit.
@@ -54,7 +77,7 @@ impl Window {
         match self.over_limit(opening) {
             Some(full) if self.config.on_full == OnFull::Reject => {
                 self.counters.rejected += 1;
-                self.slices.shrink(0);
+                self.slices.shrink();
                 Err(full)
             }
             _ => Ok(()),
@@ -65,33 +88,33 @@ impl Window {
     pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) {
         debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
         self.rate = observed.smoothed;
-        self.slices.close_generation();
+        self.steady_rate = observed.steady;
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
             self.drop_oldest();
+            self.slices.narrow(self.config.copying());
             self.counters.shortened += 1;
         }
         if self.slices.is_empty() {
             self.oldest_bound = now;
         }
-        self.slices.shrink(opening.slices.len());
         self.open(opening);
-        self.generation_started = now;
+        self.start_generation(now);
         self.counters.shifts += 1;
-        self.counters.fresh_starts += u64::from(opening.slices.len() > 1);
+        self.counters.fresh_starts += u64::from(opening.slices.as_slice().len() > 1);
     }
 
     /// Opens slices in front of the others.
     pub(super) fn open(&mut self, opening: &Opening) {
-        for &bits in opening.slices.iter().rev() {
-            self.slices.push(bits);
-        }
+        self.slices.shift(opening.slices.as_slice(), self.config.copying());
+        self.slices.narrow(self.config.copying());
+        self.slices.shrink();
         self.inserts_until_shift = opening.generation_size;
     }
 
     /// The error of an insertion that cannot have these slices, if it cannot.
     pub(super) fn over_limit(&self, opening: &Opening) -> Option<Full> {
-        let max_bytes = self.config.max_bytes?;
-        let needed_bytes = self.memory_bytes_with(&opening.slices) as u64;
+        let max_bytes = self.config.max_bytes()?;
+        let needed_bytes = self.memory_bytes_with(opening.slices.as_slice()) as u64;
         (needed_bytes > max_bytes).then_some(Full { needed_bytes, max_bytes })
     }
 }
@@ -103,19 +126,30 @@ impl Config {
         (self.target_shift_interval() / 8).clamp(1, 1_000_000)
     }
 
-    /// The largest slice: under a memory limit, such that `k + l` of them fit.
+    /// The largest slice: under a memory limit, such that `k + l` of them fit, and `k` whatever the others' sizes are.
     pub(crate) fn max_slice_bits(&self) -> u64 {
-        let Some(max_bytes) = self.max_bytes else { return MAX_SLICE_BITS };
-        let row = max_bytes.saturating_sub(Window::OWN_BYTES as u64) / self.plan.base_slices() as u64;
-        let overhead = Slices::SLOT_BYTES + size_of::<u64>();
-        let words = row.saturating_sub(overhead as u64) / 8;
-        (words * 64).min(MAX_SLICE_BITS)
+        let Some(max_bytes) = self.max_bytes() else { return MAX_SLICE_BITS };
+        let bytes = max_bytes.saturating_sub(Window::OWN_BYTES as u64);
+        let even = Slices::words_within(bytes, self.plan.base_slices(), Lanes::OfOneSize);
+        let uneven = Slices::words_within(bytes, self.plan.hashes(), Lanes::OfAnySizes);
+        (64 * even.min(uneven)).clamp(self.min_slice_bits(), MAX_SLICE_BITS)
+    }
+
+    /// The smallest slice.
+    pub(super) fn min_slice_bits(&self) -> u64 {
+        match self.policy {
+            Policy::Guarded => 64,
+            // under 2k bits, generations of less than one item would follow
+            Policy::Paper => (2 * self.plan.hashes()).next_multiple_of(64) as u64,
+        }
     }
 
     /// The least memory limit that a filter of these proportions can work with.
     pub(crate) fn min_bytes(&self) -> u64 {
-        let slice = Slices::SLOT_BYTES + SliceBits::heap_bytes(128);
-        (Window::OWN_BYTES + self.plan.base_slices() * slice) as u64
+        let words = self.min_slice_bits() / 64;
+        let even = Slices::heap_bytes_of(self.plan.base_slices(), words, Lanes::OfOneSize);
+        let uneven = Slices::heap_bytes_of(self.plan.hashes(), words, Lanes::OfAnySizes);
+        Window::OWN_BYTES as u64 + even.max(uneven)
     }
 }
 

@@ -1,0 +1,261 @@
+//! Which panel a new slice goes to, and how wide panels are.
+//!
+//! A slice goes to a free lane of a panel of its size; the oldest slice's lane becomes free at every shift of a steady
+//! filter, so that all its panels stay eight lanes wide and full. Otherwise a full panel of its size is made twice as
+//! wide, or a new one of one lane is opened. A panel whose slices have mostly gone is made narrower.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::Slices;
+use super::clearing::Clearing;
+use super::panel::{MAX_WIDTH, Panel};
+use super::slot::Slot;
+
+/// Which panels are copied to change their width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copying {
+    /// All: memory matters most.
+    Any,
+    /// All but large ones, for which an insertion would have to wait: these get their width when they are opened.
+    Small,
+}
+
+/// Slices of this many lines are large: about those of two million items in the window.
+static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 14);
+
+/// The most bytes of a panel that is opened for more slices than one.
+const MAX_WIDE_BYTES: usize = 1 << 30;
+
+/// Treats slices of so many lines as large, in all filters of the process, so that tests reach what is done for them.
+#[doc(hidden)]
+pub fn set_large_lines(lines: u32) {
+    LARGE_LINES.store(lines, Relaxed);
+}
+
+fn is_large(lines: u32) -> bool {
+    lines >= LARGE_LINES.load(Relaxed)
+}
+
+impl Panel {
+    pub(super) fn is_large(&self) -> bool {
+        is_large(self.lines())
+    }
+
+    /// Whether there is a free lane, or could be.
+    fn can_take_one(&self, copying: Copying) -> bool {
+        self.has_free_lane() || (self.width() < MAX_WIDTH && copying.allows(self))
+    }
+}
+
+impl Copying {
+    fn allows(self, panel: &Panel) -> bool {
+        self == Copying::Any || !is_large(panel.lines())
+    }
+}
+
+impl Slices {
+    /// The size nearest to `bits` for which there is a lane already, within these shares of it.
+    pub(crate) fn fitting(&self, bits: u64, smallest: f64, largest: f64, copying: Copying) -> Option<u64> {
+        let wanted = bits as f64;
+        let fits = |panel: &&Panel| {
+            let has = panel.slice_bits() as f64;
+            panel.can_take_one(copying) && has >= smallest * wanted && has <= largest * wanted
+        };
+        let chosen = self.panels.iter().filter(fits).max_by_key(|panel| {
+            let is_there = panel.width() == MAX_WIDTH && panel.has_free_lane();
+            (is_there, std::cmp::Reverse(panel.slice_bits().abs_diff(bits)))
+        });
+        chosen.map(Panel::slice_bits)
+    }
+
+    /// Gives a new youngest slice its lane, cleared; returns the id of the panel. With the further ones of this size
+    /// that follow it, there are `alike` such slices: a panel gets wide enough for all at once, and is not copied for each.
+    /// `together` slices of any size are opened at once.
+    pub(super) fn open_lane(&mut self, bits: u64, alike: usize, together: usize, copying: Copying) -> u16 {
+        let lines = u32::try_from(bits / 64).expect("bits <= MAX_SLICE_BITS");
+        for panel in &mut self.panels {
+            panel.ages <<= 1;
+        }
+        let same_size = |panel: &Panel| panel.lines() == lines;
+        let free = self.panels.iter().position(|panel| same_size(panel) && panel.has_free_lane());
+        let chosen =
+            free.or_else(|| self.panels.iter().position(|panel| same_size(panel) && panel.can_take_one(copying)));
+        let index = chosen.unwrap_or_else(|| {
+            // ids come round: those in use are passed over
+            while self.panels.iter().any(|panel| panel.id() == self.next_panel) {
+                self.next_panel = self.next_panel.wrapping_add(1);
+            }
+            let mut width = alike.next_power_of_two().min(MAX_WIDTH);
+            if copying == Copying::Small && is_large(lines) && together == 1 {
+                // it will not get wider later
+                width = MAX_WIDTH;
+            }
+            while width > alike && Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
+                width /= 2;
+            }
+            let panel = Panel::new(lines, self.next_panel, width);
+            self.next_panel = self.next_panel.wrapping_add(1);
+            self.panels.reserve_exact(1);
+            self.panels.push(panel);
+            self.panels.len() - 1
+        });
+        // the panel of the youngest slice first, so that an insertion finds its panels at the front
+        self.panels[..=index].rotate_right(1);
+        if !self.panels[0].has_free_lane() {
+            self.finish_clearing();
+        }
+        let panel = &mut self.panels[0];
+        if !panel.has_free_lane() {
+            panel.resize((panel.live() + alike).next_power_of_two().min(MAX_WIDTH));
+        }
+        let was_used = panel.push();
+        panel.ages |= 1;
+        let id = panel.id();
+        if let Some(clearing) = &mut self.clearing {
+            clearing.position += 1;
+        }
+        if was_used {
+            self.clear_youngest();
+        }
+        id
+    }
+
+    /// Clears the youngest slice: a large one while insertions go on.
+    fn clear_youngest(&mut self) {
+        if is_large(self.panels[0].lines()) {
+            // one at a time; the one before has been clear since long ago, unless its generation was very short
+            self.finish_clearing();
+            self.clearing = Some(Box::new(Clearing::youngest_of(&self.panels[0])));
+        } else {
+            self.panels[0].clear_youngest();
+        }
+    }
+
+    /// Lets the first `hashes` slices take insertions, and no others.
+    pub(super) fn open_receiving(&mut self) {
+        let receiving = u64::MAX >> (64 - self.hashes);
+        for panel in &mut self.panels {
+            panel.open_youngest((panel.ages & receiving).count_ones() as usize);
+        }
+    }
+
+    /// Frees the lane of the oldest slice, which was in this panel.
+    pub(super) fn close_lane(&mut self, id: u16) {
+        let index = self.panels.iter().position(|panel| panel.id() == id).expect("I7: every slice has a panel");
+        let panel = &mut self.panels[index];
+        panel.pop();
+        let remaining = self.row.len();
+        if remaining < 64 {
+            panel.ages &= (1 << remaining) - 1;
+        }
+        if panel.live() == 0 {
+            self.panels.remove(index);
+        }
+    }
+
+    /// Makes panels narrower whose slices have mostly gone. After a shift, when new slices have taken what they could.
+    pub(crate) fn narrow(&mut self, copying: Copying) {
+        if copying == Copying::Any {
+            // a panel that is being cleared may be copied
+            self.finish_clearing();
+        }
+        for panel in &mut self.panels {
+            if panel.live() * 2 <= panel.width() && copying.allows(panel) {
+                panel.resize(panel.live().next_power_of_two().min(MAX_WIDTH));
+            }
+        }
+    }
+
+    /// Heap bytes, as they would be with further slices of these sizes, opened last to first.
+    pub(crate) fn heap_bytes_with(&self, new: &[u64]) -> usize {
+        let mut panels: Vec<Outline> = self.panels.iter().map(Outline::of).collect();
+        for &bits in new.iter().rev() {
+            let lines = usize::try_from(bits / 64).expect("bits <= MAX_SLICE_BITS");
+            // as open_lane does
+            let same_size = |panel: &Outline| panel.lines == lines;
+            let free = panels.iter().position(|panel| same_size(panel) && panel.live < panel.width);
+            let chosen = free.or_else(|| panels.iter().position(|panel| same_size(panel) && panel.live < MAX_WIDTH));
+            let index = chosen.unwrap_or_else(|| {
+                panels.push(Outline { lines, width: 1, live: 0 });
+                panels.len() - 1
+            });
+            panels[..=index].rotate_right(1);
+            let panel = &mut panels[0];
+            panel.live += 1;
+            panel.width = panel.width.max(panel.live.next_power_of_two());
+        }
+        let largest = panels.iter().map(|panel| panel.lines).max().unwrap_or(0);
+        // whether there is something to clear or not: that must not decide what happens next
+        let is_large = u32::try_from(largest).is_ok_and(is_large);
+        let clearing = if is_large { Clearing::heap_bytes(largest) } else { 0 };
+        (self.row.len() + new.len()) * Slot::BYTES + clearing + panels.iter().map(Outline::bytes).sum::<usize>()
+    }
+}
+
+/// How slices lie in panels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lanes {
+    /// All of one size, opened without any going: all panels full but the last.
+    OfOneSize,
+    /// Any sizes up to a largest one, and each panel as empty as it may be: five slices in eight lanes.
+    OfAnySizes,
+}
+
+impl Lanes {
+    /// Panels and lanes for so many slices, at most.
+    fn outline(self, slices: usize) -> (usize, usize) {
+        match self {
+            Lanes::OfOneSize => {
+                let last = slices % MAX_WIDTH;
+                let lanes = slices - last + if last == 0 { 0 } else { last.next_power_of_two() };
+                (slices.div_ceil(MAX_WIDTH), lanes)
+            }
+            Lanes::OfAnySizes => (slices, (slices * 8).div_ceil(5)),
+        }
+    }
+}
+
+impl Slices {
+    /// The most heap bytes that so many slices take, of `words` words each at most.
+    pub(crate) fn heap_bytes_of(slices: usize, words: u64, lanes: Lanes) -> u64 {
+        let (panels, lanes) = lanes.outline(slices);
+        let spare = if words < MAX_WIDTH as u64 { 0 } else { Panel::MAX_SPARE_BYTES };
+        let clearing = if u32::try_from(words).is_ok_and(|lines| !is_large(lines)) {
+            0
+        } else {
+            Clearing::heap_bytes(usize::try_from(words).unwrap_or(usize::MAX / 64))
+        };
+        let own = slices * Slot::BYTES + panels * (Panel::OWN_BYTES + spare) + clearing;
+        own as u64 + words * (lanes * size_of::<u64>()) as u64
+    }
+
+    /// The most words that each of so many slices can have within so many bytes; 0 if not even one.
+    pub(crate) fn words_within(bytes: u64, slices: usize, lanes: Lanes) -> u64 {
+        let per_word = Self::heap_bytes_of(slices, 1, lanes) - Self::heap_bytes_of(slices, 0, lanes);
+        // panels of small slices have no spare words
+        match bytes.checked_sub(Self::heap_bytes_of(slices, MAX_WIDTH as u64, lanes)) {
+            Some(rest) => MAX_WIDTH as u64 + rest / per_word,
+            None => {
+                let rest = bytes.saturating_sub(Self::heap_bytes_of(slices, 0, lanes));
+                (rest / per_word).min(MAX_WIDTH as u64 - 1)
+            }
+        }
+    }
+}
+
+/// What a panel takes in memory.
+struct Outline {
+    lines: usize,
+    width: usize,
+    live: usize,
+}
+
+impl Outline {
+    fn of(panel: &Panel) -> Self {
+        Outline { lines: panel.lines() as usize, width: panel.width(), live: panel.live() }
+    }
+
+    fn bytes(&self) -> usize {
+        Panel::OWN_BYTES + Panel::heap_bytes(self.lines, self.width)
+    }
+}

@@ -1,0 +1,286 @@
+//! A panel: a few slices of one size, interleaved so that a query finds its bits of all of them in one place.
+//!
+//! The words of a panel stand line by line; line `i` holds word `i` of each of its lanes side by side, and each lane is
+//! one slice. With eight lanes a line is 64 bytes. An item has one line per panel, and in it one bit per slice.
+//!
+//! Slices come and go in a ring of eight *fields*: a new slice gets the field before that of the youngest one, so that
+//! going up from the youngest, slices get older. The field of a slice says which six bits of the item's product name its
+//! bit, and stays the same for as long as the slice lives. Its lane is the field modulo the width (1, 2, 4 or 8 lanes).
+
+use crate::hash::{ItemHash, splitmix64, wide_product};
+
+/// Lanes of the widest panel: their words fill a cache line.
+pub(super) const MAX_WIDTH: usize = 8;
+
+/// Bits of an item's position inside a word.
+pub(super) const FIELD_BITS: usize = 6;
+
+/// A cache line.
+const LINE_BYTES: usize = 64;
+
+/// Words that are allocated on top, so that the lines can begin where a cache line does. A few lines are not worth it.
+pub(super) fn spare_words(lines: usize, width: usize) -> usize {
+    if lines * width >= 1_024 { LINE_BYTES / size_of::<u64>() - 1 } else { 0 }
+}
+
+/// How many of the `spare` words come before the first line.
+fn padding_of(words: &[u64], spare: usize) -> u8 {
+    let padding = if spare == 0 { 0 } else { words.as_ptr().align_offset(LINE_BYTES).min(spare) };
+    small(padding)
+}
+
+fn small(number: usize) -> u8 {
+    u8::try_from(number).expect("at most MAX_WIDTH")
+}
+
+const _: () = assert!(size_of::<Panel>() <= Panel::OWN_BYTES);
+
+#[derive(Debug)]
+pub(super) struct Panel {
+    /// The lines, from `padding` on.
+    pub(super) words: Box<[u64]>,
+    /// Odd, and its highest bit is set: spreads hashes differently in each panel.
+    multiplier: u64,
+    /// The positions of its slices among the first 64 of the row: bit `i` for position `i`.
+    pub(super) ages: u64,
+    /// In `1..=MAX_LINES`.
+    lines: u32,
+    /// Tells panels apart.
+    id: u16,
+    /// Words before the first line, so that lines do not straddle cache lines. In `0..8`.
+    pub(super) padding: u8,
+    /// 1, 2, 4 or 8.
+    pub(super) width: u8,
+    /// Slices in it. In `0..=width`.
+    pub(super) live: u8,
+    /// The field of the youngest slice. In `0..8`.
+    pub(super) youngest: u8,
+    /// One bit per lane: whether a slice has gone from it and left its bits.
+    used: u8,
+    /// One bit per lane: whether it takes insertions.
+    open: u8,
+}
+
+/// Where an item's bits are in one panel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    /// In `0..lines`.
+    pub(super) line: usize,
+    /// Six bits for each field, field 0 lowest: the bit's place in the word, counted from the highest.
+    pub(super) fields: u64,
+}
+
+impl Spot {
+    #[inline]
+    fn bit(self, field: usize) -> u64 {
+        1 << 63 >> (self.fields >> (FIELD_BITS * field) & 63)
+    }
+}
+
+impl Panel {
+    /// An empty panel. Zeroed memory comes straight from the allocator: the pages of a large panel are not touched.
+    pub(super) fn new(lines: u32, id: u16, width: usize) -> Self {
+        let mut panel = Self::without_words(lines, id, width);
+        panel.take_words(vec![0; lines as usize * width + panel.spare_words()]);
+        panel
+    }
+
+    pub(super) fn without_words(lines: u32, id: u16, width: usize) -> Self {
+        Panel {
+            words: Box::default(),
+            multiplier: splitmix64(id.into()) | 1 | 1 << 63,
+            ages: 0,
+            lines,
+            id,
+            padding: 0,
+            width: small(width),
+            live: 0,
+            youngest: 0,
+            used: 0,
+            open: 0,
+        }
+    }
+
+    /// Bytes of a panel besides its words. A constant: see [`crate::window::Window::OWN_BYTES`].
+    pub(super) const OWN_BYTES: usize = 48;
+
+    /// The most bytes of a panel besides its lines and [`OWN_BYTES`](Self::OWN_BYTES).
+    pub(super) const MAX_SPARE_BYTES: usize = LINE_BYTES - size_of::<u64>();
+
+    /// Bytes of the words of a panel.
+    pub(super) fn heap_bytes(lines: usize, width: usize) -> usize {
+        (lines * width + spare_words(lines, width)) * size_of::<u64>()
+    }
+
+    /// Words to allocate on top of those of the lines.
+    pub(super) fn spare_words(&self) -> usize {
+        spare_words(self.lines as usize, self.width())
+    }
+
+    /// Takes the words of all lines, and [`spare_words`](Self::spare_words) more behind them.
+    pub(super) fn take_words(&mut self, words: Vec<u64>) {
+        let spare = self.spare_words();
+        let lines = self.lines as usize * self.width();
+        debug_assert_eq!(words.len(), lines + spare, "the words of another panel");
+        self.words = words.into_boxed_slice();
+        self.padding = padding_of(&self.words, spare);
+        if self.padding > 0 && self.live > 0 {
+            self.words.copy_within(..lines, self.padding.into());
+        }
+    }
+
+    pub(super) fn id(&self) -> u16 {
+        self.id
+    }
+
+    pub(super) fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// The size of its slices.
+    pub(super) fn slice_bits(&self) -> u64 {
+        64 * u64::from(self.lines)
+    }
+
+    pub(super) fn width(&self) -> usize {
+        usize::from(self.width)
+    }
+
+    pub(super) fn live(&self) -> usize {
+        usize::from(self.live)
+    }
+
+    /// Words before the first line.
+    pub(super) fn padding(&self) -> usize {
+        self.padding.into()
+    }
+
+    /// The field of its youngest slice.
+    pub(super) fn youngest(&self) -> u8 {
+        self.youngest
+    }
+
+    /// The lanes that take insertions, a bit each.
+    pub(super) fn open(&self) -> u8 {
+        self.open
+    }
+
+    pub(super) fn has_free_lane(&self) -> bool {
+        self.live < self.width
+    }
+
+    /// The field of its `index`-th slice, youngest first.
+    #[inline]
+    fn field(&self, index: usize) -> usize {
+        (usize::from(self.youngest) + index) % MAX_WIDTH
+    }
+
+    /// The lane of its `index`-th slice, youngest first.
+    pub(super) fn lane(&self, index: usize) -> usize {
+        self.field(index) & (self.width() - 1)
+    }
+
+    #[inline]
+    pub(super) fn spot(&self, hash: ItemHash) -> Spot {
+        let (low, fields) = wide_product(hash.as_u64(), self.multiplier);
+        let (_, line) = wide_product(low, u64::from(self.lines));
+        #[allow(clippy::cast_possible_truncation)] // below `lines`, a u32
+        Spot { line: line as usize, fields }
+    }
+
+    /// The words of all lines.
+    #[inline]
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words[usize::from(self.padding)..]
+    }
+
+    #[inline]
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words[usize::from(self.padding)..]
+    }
+
+    /// One bit per slice, youngest lowest: whether it has the item's bit.
+    #[inline]
+    pub(super) fn read(&self, hash: ItemHash) -> u32 {
+        let spot = self.spot(hash);
+        let line = &self.words()[spot.line * self.width()..][..self.width()];
+        let has_bit = |index: usize| line[self.lane(index)] & spot.bit(self.field(index)) != 0;
+        (0..self.live()).fold(0, |found, index| found | u32::from(has_bit(index)) << index)
+    }
+
+    /// Sets the item's bit in each slice that takes insertions.
+    #[inline]
+    pub(super) fn write(&mut self, hash: ItemHash) {
+        let spot = self.spot(hash);
+        let width = self.width();
+        for index in 0..self.open.count_ones() as usize {
+            let (field, lane) = (self.field(index), self.lane(index));
+            self.words_mut()[spot.line * width + lane] |= spot.bit(field);
+        }
+    }
+
+    /// Lets the `count` youngest slices take insertions, and no others.
+    pub(super) fn open_youngest(&mut self, count: usize) {
+        self.open = (0..count.min(self.live())).fold(0, |open, index| open | 1 << self.lane(index));
+    }
+
+    /// Makes a free lane the youngest slice, and tells whether it still has the bits of another one.
+    pub(super) fn push(&mut self) -> bool {
+        debug_assert!(self.has_free_lane(), "no free lane");
+        self.youngest = small((usize::from(self.youngest) + MAX_WIDTH - 1) % MAX_WIDTH);
+        self.live += 1;
+        let was_used = self.used >> self.lane(0) & 1 == 1;
+        self.used &= !(1 << self.lane(0));
+        was_used
+    }
+
+    /// Clears the youngest slice.
+    pub(super) fn clear_youngest(&mut self) {
+        let (width, lane) = (self.width(), self.lane(0));
+        self.words_mut().iter_mut().skip(lane).step_by(width).for_each(|word| *word = 0);
+    }
+
+    /// Frees the lane of the oldest slice.
+    pub(super) fn pop(&mut self) {
+        debug_assert!(self.live > 0, "no slice to drop");
+        self.live -= 1;
+        self.used |= 1 << self.lane(self.live());
+    }
+
+    /// Set bits of the `index`-th slice, youngest first.
+    pub(super) fn ones(&self, index: usize) -> u64 {
+        let (lane, width) = (self.lane(index), self.width());
+        let lines = &self.words()[..self.lines as usize * width];
+        lines.iter().skip(lane).step_by(width).map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Copies the slices into a panel of another width. Every slice keeps its field.
+    pub(super) fn resize(&mut self, width: usize) {
+        debug_assert!(self.live() <= width && width <= MAX_WIDTH && width.is_power_of_two(), "{width} lanes");
+        let mut resized = Panel::new(self.lines, self.id, width);
+        (resized.ages, resized.live, resized.youngest) = (self.ages, self.live, self.youngest);
+        resized.open_youngest(self.open.count_ones() as usize);
+        let lanes: Vec<(usize, usize)> =
+            (0..self.live()).map(|index| (self.lane(index), resized.lane(index))).collect();
+        let lines = self.words().chunks_exact(self.width()).zip(resized.words_mut().chunks_exact_mut(width));
+        for (from, to) in lines.take(self.lines as usize) {
+            for &(old, new) in &lanes {
+                to[new] = from[old];
+            }
+        }
+        *self = resized;
+    }
+}
+
+/// Copies the words, which may land at another alignment.
+impl Clone for Panel {
+    fn clone(&self) -> Self {
+        let mut copy = Panel { words: Box::default(), ..*self };
+        let lines = self.lines as usize * self.width();
+        let mut words = Vec::with_capacity(self.words.len());
+        words.extend_from_slice(&self.words()[..lines]);
+        words.resize(self.words.len(), 0);
+        copy.take_words(words);
+        copy
+    }
+}

@@ -1,0 +1,172 @@
+//! Reading and setting the bits of an item: the portable way, and the choice of the fast one.
+
+use super::Slices;
+use super::panel::Panel;
+use crate::hash::ItemHash;
+
+/// Half a megabyte: what the second cache of most machines holds.
+const FAR_BITS: u64 = 1 << 22;
+
+/// The slices that an operation looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Those that take insertions.
+    Open,
+}
+
+/// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
+fn matches_portably(panels: &[Panel], hash: ItemHash) -> u64 {
+    panels.iter().map(|panel| deposit(panel.read(hash), panel.ages)).fold(0, |a, b| a | b)
+}
+
+/// Spreads the lowest bits of `bits` over the places that are set in `places`, in order.
+fn deposit(mut bits: u32, mut places: u64) -> u64 {
+    let mut spread = 0;
+    while places != 0 && bits != 0 {
+        let lowest = places & places.wrapping_neg();
+        if bits & 1 == 1 {
+            spread |= lowest;
+        }
+        bits >>= 1;
+        places ^= lowest;
+    }
+    spread
+}
+
+/// Sets the item's bit in every slice that takes insertions.
+fn set_portably(panels: &mut [Panel], hash: ItemHash) {
+    // panels stand in order of their youngest slice
+    panels.iter_mut().take_while(|panel| panel.open() != 0).for_each(|panel| panel.write(hash));
+}
+
+/// Whether this machine has the instructions of [`super::simd`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn is_fast() -> bool {
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+    // asking std takes longer than this
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    static FAST: AtomicU8 = AtomicU8::new(UNKNOWN);
+    match FAST.load(Relaxed) {
+        UNKNOWN => {
+            let fast = super::simd::available();
+            FAST.store(if fast { YES } else { NO }, Relaxed);
+            fast
+        }
+        known => known == YES,
+    }
+}
+
+/// One bit per slice of a panel, youngest lowest: whether it has the item's bit.
+#[inline]
+pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        return super::simd::read(panel, hash);
+    }
+    panel.read(hash)
+}
+
+impl Slices {
+    /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
+    #[inline]
+    pub(super) fn matches(&self, hash: ItemHash) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            return super::simd::matches(&self.panels, hash);
+        }
+        matches_portably(&self.panels, hash)
+    }
+
+    /// [`matches`](Self::matches) for several items: one result for each, all 0 before.
+    #[inline]
+    pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            return super::simd::matches_each(&self.panels, hashes, found);
+        }
+        for (&hash, found) in hashes.iter().zip(found) {
+            *found = matches_portably(&self.panels, hash);
+        }
+    }
+
+    /// Gets the bits of these items on their way from memory, if the row is too large for the nearer caches: those in all
+    /// slices, or those in the ones that take insertions.
+    #[inline]
+    pub(crate) fn prefetch(&self, hashes: &[ItemHash], which: Which) {
+        if self.bits() < FAR_BITS {
+            return;
+        }
+        let panels = match which {
+            Which::All => &self.panels[..],
+            Which::Open => {
+                let open = self.panels.iter().take_while(|panel| panel.open() != 0).count();
+                &self.panels[..open]
+            }
+        };
+        #[cfg(target_arch = "x86_64")]
+        super::simd::prefetch(panels, hashes);
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (panels, hashes);
+    }
+
+    /// Sets the item's bit in the first `hashes` slices.
+    #[inline]
+    pub(super) fn set_bits(&mut self, hash: ItemHash) {
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            super::simd::set(&mut self.panels, hash);
+            return;
+        }
+        set_portably(&mut self.panels, hash);
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::super::simd;
+    use super::*;
+    use crate::slices::{Copying, Tick};
+    use crate::timestamp::Timestamp;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "it has no vector instructions")]
+    fn vector_instructions_do_the_same() {
+        assert!(simd::available(), "this machine cannot run the test");
+        for seed in 0..40 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut slices = Slices::new(random.usize(1..=64), Tick::ONE);
+            let mut item = 0_u32;
+            for _ in 0..200 {
+                slices.shift(&[64 * random.u64(1..4)], Copying::Any);
+                if slices.len() > 80 || random.u32(..4) == 0 {
+                    slices.pop();
+                    slices.narrow(Copying::Any);
+                }
+                while slices.len() >= slices.hashes() && random.u32(..8) > 0 {
+                    item += 1;
+                    let hash = ItemHash::new(item.to_le_bytes(), seed);
+                    let (mut fast, mut portable) = (slices.clone(), slices.clone());
+                    simd::set(&mut fast.panels, hash);
+                    set_portably(&mut portable.panels, hash);
+                    assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                    slices.insert(hash, Timestamp::MIN);
+                    assert!(fast.stored_words().eq(slices.stored_words()), "seed {seed}, item {item}");
+                    for probe in [item, random.u32(..=item), random.u32(..)] {
+                        let hash = ItemHash::new(probe.to_le_bytes(), seed);
+                        let expected = matches_portably(&slices.panels, hash);
+                        assert_eq!(simd::matches(&slices.panels, hash), expected);
+                        assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
+                        let mut found = [0; 3];
+                        simd::matches_each(&slices.panels, &[hash; 3], &mut found);
+                        assert_eq!(found, [expected; 3]);
+                        simd::prefetch(&slices.panels, &[hash]);
+                    }
+                }
+            }
+        }
+    }
+}
