@@ -231,6 +231,8 @@ impl CountBloom {
     }
 
     /// Retires what has left the window and opens the next slice; a filter without slices gets its first `k`.
+    #[cold]
+    #[inline(never)]
     fn shift(&mut self) {
         self.note_rate();
         let live = self.live(self.capacity);

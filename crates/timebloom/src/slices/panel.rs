@@ -20,7 +20,7 @@ const LINE_BYTES: usize = 64;
 
 /// Words that are allocated on top, so that the lines can begin where a cache line does. A few lines are not worth it.
 pub(super) fn spare_words(lines: usize, width: usize) -> usize {
-    if lines * width >= 1_024 { LINE_BYTES / size_of::<u64>() - 1 } else { 0 }
+    if lines * width >= 256 { LINE_BYTES / size_of::<u64>() - 1 } else { 0 }
 }
 
 /// How many of the `spare` words come before the first line.
@@ -200,7 +200,7 @@ impl Panel {
     }
 
     /// One bit per slice, youngest lowest: whether it has the item's bit.
-    #[inline]
+    #[inline(never)] // the registers that this takes are not saved where it is not called
     pub(super) fn read(&self, hash: ItemHash) -> u32 {
         let spot = self.spot(hash);
         let line = &self.words()[spot.line * self.width()..][..self.width()];
@@ -209,7 +209,7 @@ impl Panel {
     }
 
     /// Sets the item's bit in each slice that takes insertions.
-    #[inline]
+    #[inline(never)] // see above
     pub(super) fn write(&mut self, hash: ItemHash) {
         let spot = self.spot(hash);
         let width = self.width();

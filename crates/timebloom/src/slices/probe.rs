@@ -42,7 +42,7 @@ fn set_portably(panels: &mut [Panel], hash: ItemHash) {
 
 /// Whether this machine has the instructions of [`super::simd`].
 #[cfg(target_arch = "x86_64")]
-#[inline]
+#[inline(always)]
 fn is_fast() -> bool {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     // asking std takes longer than this
@@ -51,12 +51,13 @@ fn is_fast() -> bool {
     const YES: u8 = 2;
     static FAST: AtomicU8 = AtomicU8::new(UNKNOWN);
     match FAST.load(Relaxed) {
-        UNKNOWN => {
+        YES => true,
+        NO => false,
+        _ => {
             let fast = super::simd::available();
             FAST.store(if fast { YES } else { NO }, Relaxed);
             fast
         }
-        known => known == YES,
     }
 }
 
@@ -114,7 +115,7 @@ impl Slices {
     }
 
     /// Sets the item's bit in the first `hashes` slices.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
         if is_fast() {

@@ -168,15 +168,20 @@ impl Window {
     }
 
     /// Brings the filter to a state that takes an insertion at `now`.
+    #[inline]
     fn advance(&mut self, now: Timestamp) -> Result<(), Full> {
         if self.slices.generation_items() == 0 {
             // the first item of all
             self.start_generation(now);
             self.oldest_bound = now;
         }
-        if !self.is_shift_due(now) {
-            return Ok(());
-        }
+        if self.is_shift_due(now) { self.begin_generation(now) } else { Ok(()) }
+    }
+
+    /// Ends the open generation at `now` and begins another one. Away from the insertions that need none.
+    #[cold]
+    #[inline(never)]
+    fn begin_generation(&mut self, now: Timestamp) -> Result<(), Full> {
         // one place less than is kept: a new slice follows
         let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
         let aging = self.slices.runs_of_aging(self.slices.len());
