@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -26,6 +26,15 @@ impl Input {
             Input::Stdin => Box::new(io::stdin().lock()),
             Input::File(path) => Box::new(File::open(path)?),
         })
+    }
+
+    /// How many bytes it has, if it is a file with an end.
+    pub(crate) fn size(&self) -> Option<u64> {
+        let metadata = match self {
+            Input::Stdin => return None,
+            Input::File(path) => fs::metadata(path).ok()?,
+        };
+        metadata.is_file().then_some(metadata.len())
     }
 }
 
