@@ -85,8 +85,10 @@ pub(crate) struct Judge {
     refresh: bool,
     /// The key of the record whose time nobody has confirmed yet.
     suspect: Suspect,
-    /// Records too far ahead to be believed, or kept although they were late.
-    pub(crate) misdated: u64,
+    /// Records that were kept although they were late.
+    pub(crate) late_kept: u64,
+    /// Records too far ahead to be believed.
+    pub(crate) ahead: u64,
     verdicts: Vec<Verdict>,
 }
 
@@ -99,7 +101,7 @@ enum Suspect {
 
 impl Judge {
     pub(crate) fn new(place: Place, clock: Option<EventClock>, window: Duration, refresh: bool) -> Self {
-        Judge { place, clock, window, refresh, suspect: Suspect::None, misdated: 0, verdicts: Vec::new() }
+        Judge { place, clock, window, refresh, suspect: Suspect::None, late_kept: 0, ahead: 0, verdicts: Vec::new() }
     }
 
     /// The time that the filter goes by.
@@ -137,11 +139,11 @@ impl Judge {
             let (now, behind) = match admission {
                 Admission::At { now, behind } => (now, behind),
                 Admission::LateAt { now, behind } => {
-                    self.misdated += 1;
+                    self.late_kept += 1;
                     (now, behind)
                 }
                 Admission::AheadAt { now } => {
-                    self.misdated += 1;
+                    self.ahead += 1;
                     self.suspect = match &self.place {
                         Place::Here(_) => Suspect::Hash(block.hashes[index]),
                         Place::There(_) => Suspect::Key(block.keys.get(index).to_vec()),

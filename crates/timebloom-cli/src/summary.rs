@@ -48,8 +48,11 @@ impl Summary<'_> {
         if counts.late > 0 {
             line("dropped as late", group(counts.late));
         }
-        if self.judge.misdated > 0 {
-            line("misdated", format!("{} (late, or too far ahead)", group(self.judge.misdated)));
+        if self.judge.late_kept > 0 {
+            line("late, but kept", group(self.judge.late_kept));
+        }
+        if self.judge.ahead > 0 {
+            line("too far ahead", group(self.judge.ahead));
         }
         line("time", format!("{:.2} s, {:.0} lines/s", self.elapsed.as_secs_f64(), self.records_per_second()));
         if let Some((filter, stats)) = self.filter() {
@@ -88,7 +91,8 @@ impl Summary<'_> {
             "suppressed": counts.seen,
             "without_key": counts.unkeyed,
             "dropped_late": counts.late,
-            "misdated": self.judge.misdated,
+            "late_kept": self.judge.late_kept,
+            "ahead": self.judge.ahead,
             "seconds": self.elapsed.as_secs_f64(),
             "lines_per_second": self.records_per_second(),
             "saves": self.saves,

@@ -16,9 +16,9 @@ const EXAMPLES: &str = "\
 Examples:
   timebloom dedup --window 60s app.log
         each line once a minute, by the clock on the wall
-  timebloom dedup --window 60s --field 1,7 --time-field 4 --time-format access-log access.log
+  timebloom dedup --window 60s --field 1,7 --time-field 4 --time-format access-log a.log
         each address and path once a minute, by the times in the log
-  timebloom dedup --window 10m --json /id --time-json /at --lateness 5s --state seen.tb < events.jsonl
+  timebloom dedup --window 10m --json /id --time-json /at --lateness 5s --state seen.tb < events
         each event once, from run to run, though they come up to five seconds out of order
   tail -f syslog | timebloom dedup --window 10s --refresh --regex ']: (.*)'
         a message that keeps coming only once, until it was quiet for ten seconds

@@ -10,10 +10,11 @@ use crate::input::Input;
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
-  timebloom plan --window 1h --rate 5000                       five thousand different items a second
+  timebloom plan --window 1h --rate 5000
+        five thousand different items a second, for an hour
   timebloom plan --window 1d --rate 2M/d --error 0.0001
   timebloom plan --last 1000000
-  timebloom plan --window 60s --sample access.log --field 1,7 --time-field 4 --time-format access-log
+  timebloom plan --window 60s --sample a.log --field 1,7 --time-field 4 --time-format access-log
   timebloom plan --window 60s --sample minute.log --sample-span 60s";
 
 /// Say what a filter will cost: bits per item, bytes, precision, and the alternatives

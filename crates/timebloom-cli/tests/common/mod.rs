@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // every test file uses another part
 
+pub mod fake_server;
 pub mod oracle;
 
 use std::collections::HashSet;
