@@ -13,12 +13,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use timebloom::Timestamp;
+
 use crate::args::{DedupArgs, SaveEvery, StatsFormat};
 use crate::block::Block;
 use crate::error::Error;
 use crate::filter;
 use crate::input::Input;
-use crate::judge::{Judge, JudgeError, Place};
+use crate::judge::{Filter, Judge, JudgeError, Place};
 use crate::output::{Counts, Fate, Mode, Output};
 use crate::progress::Progress;
 use crate::reader::{Keying, Message, Reader};
@@ -26,10 +28,6 @@ use crate::record::Extractor;
 use crate::signals;
 use crate::state::StateFile;
 use crate::summary::Summary;
-
-/// Items per window a filter starts out for: some 250 kB at the default error rate. Smaller inputs are then
-/// deduplicated all but exactly, and larger ones make the filter grow.
-pub(crate) const EXPECTED_ITEMS: u64 = 100_000;
 
 /// Blocks that go round: one being read, one being judged, and some between.
 const BLOCKS: usize = 4;
@@ -87,6 +85,16 @@ pub(crate) fn run(args: &DedupArgs) -> Result<ExitCode, Error> {
     }
 }
 
+/// The time to go on from. Filters know theirs to a tiny share of the window; a record that comes at the very time of the
+/// last one must not be late for that.
+fn resumed_clock(filter: &Filter) -> Option<Timestamp> {
+    let slack = match filter {
+        Filter::Time(filter) => filter.span() / (1 << 20),
+        Filter::Count(_) => Duration::ZERO,
+    };
+    filter.newest().map(|newest| newest.saturating_sub(slack))
+}
+
 /// Prints an error that does not end the run, or is not the first.
 fn complain(error: &Error) {
     // standard error may be gone; there is nobody left to tell then
@@ -125,7 +133,7 @@ impl Run {
                 let (state, stored) = filter::open_state(args)?.unzip();
                 let (filter, newest) = match stored.flatten() {
                     Some(filter) => {
-                        let newest = filter.newest();
+                        let newest = resumed_clock(&filter);
                         (filter, newest)
                     }
                     None => (filter::build(args)?, None),
@@ -139,7 +147,7 @@ impl Run {
             Place::There(_) => Keying::Bytes,
         };
         let clock = args.time.time(&args.key).map(|_| args.clock.clock(window, newest));
-        if clock.is_some() && matches!(&place, Place::Here(crate::judge::Filter::Count(_))) {
+        if clock.is_some() && matches!(&place, Place::Here(Filter::Count(_))) {
             return Err(Error::Usage(
                 "a state with a count window has no use for times: leave out --time-...".to_owned(),
             ));

@@ -5,12 +5,15 @@ use std::time::Duration;
 use timebloom::{CountBloom, DEFAULT_FALSE_POSITIVE_RATE, OnFull, TimeBloom};
 
 use crate::args::{DedupArgs, OnFullArg};
-use crate::dedup::EXPECTED_ITEMS;
 use crate::duration;
 use crate::error::Error;
 use crate::judge::Filter;
 use crate::server::{Server, ServerOptions, ServerWindow};
 use crate::state::{StateError, StateFile};
+
+/// Items per window that a filter starts out for when nothing is known. Smaller inputs are then deduplicated all but
+/// exactly, and larger ones make the filter grow.
+pub(crate) const EXPECTED_ITEMS: u64 = 100_000;
 
 /// A new filter.
 pub(crate) fn build(args: &DedupArgs) -> Result<Filter, Error> {

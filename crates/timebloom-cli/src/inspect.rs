@@ -84,7 +84,6 @@ impl View<'_> {
                     "bits": slice.bits,
                     "ones": slice.ones,
                     "fill": slice.fill(),
-                    "items": slice.items,
                     "age": self.age(slice),
                 })
             })
@@ -151,16 +150,16 @@ impl View<'_> {
             lines.push(String::new());
             lines.push(paint.bold(&format!("{} slices, youngest first", slices.len())));
             let unit = if matches!(self.filter, Filter::Time(_)) { "age" } else { "items ago" };
-            lines.push(paint.dim(&format!("{unit:>12}{:>13}{:>12}  fill", "items", "bits")));
+            lines.push(paint.dim(&format!("{unit:>12}{:>15}{:>15}  fill", "bits set", "of")));
             for slice in &slices {
                 let age = match (self.age(slice), self.filter) {
                     (None, _) => "-".to_owned(),
                     (Some(age), Filter::Time(_)) => duration::show(Duration::from_millis(age)),
                     (Some(age), Filter::Count(_)) => group(age),
                 };
-                let (items, bits) = (group(slice.items), group(slice.bits));
+                let (ones, bits) = (group(slice.ones), group(slice.bits));
                 let fill = paint.green(&bar(slice.fill(), BAR));
-                lines.push(format!("{age:>12}{items:>13}{bits:>12}  {fill} {:>3.0} %", 100.0 * slice.fill()));
+                lines.push(format!("{age:>12}{ones:>15}{bits:>15}  {fill} {:>3.0} %", 100.0 * slice.fill()));
             }
         }
         if let Filter::Time(filter) = self.filter {

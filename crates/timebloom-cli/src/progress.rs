@@ -14,7 +14,7 @@ impl Progress {
     /// A bar if there is someone to see it, if nothing else is written there, and if it is known where the end is.
     pub(crate) fn new(inputs: &[Input]) -> Self {
         let seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
-        let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
+        let size = Input::total_size(inputs);
         Progress(size.filter(|&size| seen && size > 0).map(|size| {
             let style =
                 ProgressStyle::with_template("{bar:30} {percent:>3}%  {bytes}/{total_bytes}  {bytes_per_sec}  {eta}");

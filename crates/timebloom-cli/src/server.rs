@@ -227,7 +227,7 @@ impl Server {
         command.arg(key);
         match options.window {
             ServerWindow::Time(window) => {
-                let expected = (crate::dedup::EXPECTED_ITEMS / shards).max(1);
+                let expected = (crate::filter::EXPECTED_ITEMS / shards).max(1);
                 command.arg("TIME").arg(options.error).arg(expected).arg("PX").arg(millis(window));
             }
             ServerWindow::Count(last) => {
