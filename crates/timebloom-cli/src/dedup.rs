@@ -1,173 +1,291 @@
 //! `timebloom dedup`: print each line the first time it is seen within the window.
+//!
+//! ```text
+//! reader thread                      main thread
+//! inputs ──> records, keys, hashes ──> judge ──> output
+//!    ^                                   │
+//!    └────────── empty blocks ───────────┘     signals come in by the same door as blocks
+//! ```
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use timebloom::{Clock, Full, SystemClock, TimeBloom, Verdict};
+use timebloom::Timestamp;
 
-use crate::args::DedupArgs;
+use crate::args::{DedupArgs, SaveEvery, StatsFormat};
+use crate::block::Block;
 use crate::error::Error;
+use crate::filter;
 use crate::input::Input;
-use crate::lines::{Line, Lines};
+use crate::judge::{Filter, Judge, JudgeError, Place};
+use crate::output::{Counts, Fate, Mode, Output};
+use crate::progress::Progress;
+use crate::reader::{Keying, Message, Reader};
+use crate::record::Extractor;
+use crate::signals;
+use crate::state::StateFile;
+use crate::summary::Summary;
 
-/// Items per window the filter starts out for: some 250 kB at the default error rate. Smaller inputs are then
-/// deduplicated all but exactly, and larger ones make the filter grow.
-const EXPECTED_ITEMS: u64 = 100_000;
+/// Blocks that go round: one being read, one being judged, and some between.
+const BLOCKS: usize = 4;
 
-const OUTPUT_BUFFER: usize = 64 * 1024;
+/// How a run ended that did not fail.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Input,
+    Signal(i32),
+}
 
 /// Reads all inputs in turn and prints what is new to standard output.
-pub(crate) fn run(args: &DedupArgs) -> Result<(), Error> {
-    let filter = build_filter(args)?;
-    let output = BufWriter::with_capacity(OUTPUT_BUFFER, io::stdout().lock());
-    let mut dedup = Dedup::new(filter, SystemClock, output);
-    let outcome = args.inputs.iter().try_for_each(|input| dedup.copy_input(input));
+pub(crate) fn run(args: &DedupArgs) -> Result<ExitCode, Error> {
+    if args.key.delimiter().is_some() && !args.key.has_delimited() && !args.time.has_delimited() {
+        let what = "--delimiter means nothing without --field, --csv, --time-field or --time-csv";
+        return Err(Error::Usage(what.to_owned()));
+    }
+    let (mut run, keying) = Run::new(args)?;
+    let splitter = args.key.splitter(args.null, args.time.is_csv());
+    let progress = Progress::new(&args.inputs);
+    let reader = Reader {
+        extractor: Extractor::new(args.key.key(), args.time.time(&args.key)),
+        missing: args.missing,
+        keying,
+        max_record: usize::try_from(args.max_line).unwrap_or(usize::MAX),
+        progress: progress.clone(),
+        splitter: splitter.clone(),
+    };
+    let mut output = Output::new(io::stdout().lock(), args.mode(), splitter.terminator(), args.line_buffered);
+    let (messages, empty) = start(reader, args.inputs.clone());
+
+    let began = Instant::now();
+    let mut counts = Counts::default();
+    let outcome = run.copy(&messages, &empty, &mut output, &mut counts);
     // After a failure too: what was new before it should be seen.
-    let flushed = dedup.output.flush().map_err(Error::Write);
-    outcome.and(flushed)
+    let written = match args.mode() {
+        Mode::Count if outcome.is_ok() => output.say(&counts.seen.to_string()),
+        _ => output.flush(),
+    };
+    let outcome = outcome.and_then(|end| written.map_err(Error::Write).map(|()| end));
+    let saved = run.finish(&outcome);
+    progress.finish();
+    run.report(args, &counts, began.elapsed());
+    match (outcome, saved) {
+        (Err(error), saved) => {
+            // the first error is the reason; the other must not go unsaid
+            if let Err(unsaved) = saved {
+                complain(&unsaved);
+            }
+            if error.is_closed_pipe() { Ok(ExitCode::SUCCESS) } else { Err(error) }
+        }
+        (Ok(_), Err(error)) => Err(error),
+        (Ok(End::Input), Ok(())) => Ok(ExitCode::SUCCESS),
+        (Ok(End::Signal(signal)), Ok(())) => Ok(signals::die_of(signal)),
+    }
 }
 
-fn build_filter(args: &DedupArgs) -> Result<TimeBloom, Error> {
-    let filter =
-        TimeBloom::builder(args.window).false_positive_rate(args.error).expected_items(EXPECTED_ITEMS).build()?;
-    Ok(filter)
+/// The time to go on from. Filters know theirs to a tiny share of the window; a record that comes at the very time of the
+/// last one must not be late for that.
+fn resumed_clock(filter: &Filter) -> Option<Timestamp> {
+    let slack = match filter {
+        Filter::Time(filter) => filter.span() / (1 << 20),
+        Filter::Count(_) => Duration::ZERO,
+    };
+    filter.newest().map(|newest| newest.saturating_sub(slack))
 }
 
-/// Why copying one reader stopped early. Only the caller knows the reader's name.
-#[derive(Debug)]
-enum Stop {
-    Read(io::Error),
-    Write(io::Error),
-    Full(Full),
+/// Prints an error that does not end the run, or is not the first.
+fn complain(error: &Error) {
+    // standard error may be gone; there is nobody left to tell then
+    let _ = writeln!(io::stderr(), "error: {error}");
 }
 
-/// A filter between readers and a writer.
-struct Dedup<C, W> {
-    filter: TimeBloom,
-    clock: C,
-    output: W,
-    /// The last line printed came without a newline: the next one must not be glued to it.
-    newline_owed: bool,
+/// Starts the reading half and the door for signals. Returns where messages come from, and where empty blocks go.
+fn start(reader: Reader, inputs: Vec<Input>) -> (Receiver<Message>, Sender<Block>) {
+    let (messages, received) = mpsc::channel();
+    let (empty, empties) = mpsc::channel();
+    for _ in 0..BLOCKS {
+        empty.send(Block::default()).expect("the other end is here");
+    }
+    signals::watch(messages.clone());
+    // Not joined: it may wait for input for ever. The end of the process is its end.
+    thread::spawn(move || reader.run(&inputs, &empties, &messages));
+    (received, empty)
 }
 
-impl<C: Clock, W: Write> Dedup<C, W> {
-    fn new(filter: TimeBloom, clock: C, output: W) -> Self {
-        Self { filter, clock, output, newline_owed: false }
+/// The judging half of a run.
+struct Run {
+    judge: Judge,
+    state: Option<StateFile>,
+    save_every: Option<SaveEvery>,
+    inputs: Vec<Input>,
+    saves: u64,
+    lines_at_save: u64,
+    saved_at: Instant,
+}
+
+impl Run {
+    fn new(args: &DedupArgs) -> Result<(Self, Keying), Error> {
+        let (place, state, window, newest) = match filter::connect(args)? {
+            Some(server) => (Place::There(Box::new(server)), None, args.window.unwrap_or_default(), None),
+            None => {
+                let (state, stored) = filter::open_state(args)?.unzip();
+                let (filter, newest) = match stored.flatten() {
+                    Some(filter) => {
+                        let newest = resumed_clock(&filter);
+                        (filter, newest)
+                    }
+                    None => (filter::build(args)?, None),
+                };
+                let window = filter::window(args, &filter);
+                (Place::Here(filter), state, window, newest)
+            }
+        };
+        let keying = match &place {
+            Place::Here(filter) => Keying::Hashes { seed: filter.seed() },
+            Place::There(_) => Keying::Bytes,
+        };
+        let clock = args.time.time(&args.key).map(|_| args.clock.clock(window, newest));
+        if clock.is_some() && matches!(&place, Place::Here(Filter::Count(_))) {
+            return Err(Error::Usage(
+                "a state with a count window has no use for times: leave out --time-...".to_owned(),
+            ));
+        }
+        let run = Run {
+            judge: Judge::new(place, clock, window, args.refresh),
+            state,
+            save_every: args.save_every,
+            inputs: args.inputs.clone(),
+            saves: 0,
+            lines_at_save: 0,
+            saved_at: Instant::now(),
+        };
+        Ok((run, keying))
     }
 
-    fn copy_input(&mut self, input: &Input) -> Result<(), Error> {
-        let reader = input.open().map_err(|source| Error::Open { input: input.clone(), source })?;
-        self.copy(reader).map_err(|stop| match stop {
-            Stop::Read(source) => Error::Read { input: input.clone(), source },
-            Stop::Write(source) => Error::Write(source),
-            Stop::Full(source) => Error::Full(source),
-        })
-    }
-
-    /// Prints the new lines of `reader`.
-    fn copy(&mut self, reader: impl Read) -> Result<(), Stop> {
-        let mut lines = Lines::new(reader);
+    /// Judges and prints blocks until there are no more.
+    fn copy(
+        &mut self,
+        messages: &Receiver<Message>,
+        empty: &Sender<Block>,
+        output: &mut Output<impl Write>,
+        counts: &mut Counts,
+    ) -> Result<End, Error> {
+        let mut fates: Vec<Fate> = Vec::new();
         loop {
-            if !lines.line_is_buffered() {
-                // The next line may be long in coming: let the reader of our output have what there is.
-                self.output.flush().map_err(Stop::Write)?;
-            }
-            let Some(line) = lines.next_line().map_err(Stop::Read)? else { return Ok(()) };
-            let now = self.clock.now();
-            match self.filter.insert_if_new_at(line.content, now).map_err(Stop::Full)? {
-                Verdict::New => self.print(&line).map_err(Stop::Write)?,
-                Verdict::Seen => {}
+            let message = match messages.try_recv() {
+                Ok(message) => message,
+                Err(TryRecvError::Empty) => {
+                    // The next line may be long in coming: let the reader of our output have what there is.
+                    output.flush().map_err(Error::Write)?;
+                    match self.wait(messages) {
+                        Some(message) => message,
+                        None => {
+                            self.save_if_due(output, counts)?;
+                            continue;
+                        }
+                    }
+                }
+                Err(TryRecvError::Disconnected) => return Ok(End::Input),
+            };
+            match message {
+                Message::Block(block) => {
+                    let judged = self.judge.judge(&block, &mut fates);
+                    output.print(&block, &fates, counts).map_err(Error::Write)?;
+                    judged.map_err(|error| self.error_at(error, &block, fates.len()))?;
+                    // the reader may have ended and taken its end with it
+                    let _ = empty.send(block);
+                    self.save_if_due(output, counts)?;
+                }
+                Message::Failed(error) => return Err(error),
+                Message::End => return Ok(End::Input),
+                Message::Signal(signal) => return Ok(End::Signal(signal)),
             }
         }
     }
 
-    /// Writes the line as it came. A missing newline is made up for only when another line follows.
-    fn print(&mut self, line: &Line<'_>) -> io::Result<()> {
-        if self.newline_owed {
-            self.output.write_all(b"\n")?;
+    /// The next message; `None` if it is time to save before there is one.
+    fn wait(&self, messages: &Receiver<Message>) -> Option<Message> {
+        let limit = match self.save_every {
+            Some(SaveEvery::Time(every)) => every.saturating_sub(self.saved_at.elapsed()),
+            _ => return Some(messages.recv().unwrap_or(Message::End)),
+        };
+        match messages.recv_timeout(limit.max(Duration::from_millis(1))) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Message::End),
         }
-        self.output.write_all(line.content)?;
-        if line.terminated {
-            self.output.write_all(b"\n")?;
+    }
+
+    /// An error with the line that caused it: the first keyed one without a fate.
+    fn error_at(&self, error: JudgeError, block: &Block, judged: usize) -> Error {
+        match error {
+            JudgeError::Server(error) => Error::Server(error),
+            JudgeError::Full(full) => {
+                let keyed = |index: &usize| block.records[*index].kind == crate::block::Kind::Keyed;
+                let index = (0..block.records.len()).filter(keyed).nth(judged).unwrap_or(0);
+                let input = self.inputs.get(block.input).cloned().unwrap_or(Input::Stdin);
+                Error::Full { full, input, line: block.first_line + index as u64 }
+            }
         }
-        self.newline_owed = !line.terminated;
+    }
+
+    /// Saves the state if it is time to, after what was printed: a crash in between repeats lines rather than lose them.
+    fn save_if_due(&mut self, output: &mut Output<impl Write>, counts: &Counts) -> Result<(), Error> {
+        let due = match self.save_every {
+            None => false,
+            Some(SaveEvery::Time(every)) => self.saved_at.elapsed() >= every,
+            Some(SaveEvery::Lines(lines)) => counts.records - self.lines_at_save >= lines,
+        };
+        if due {
+            self.saved_at = Instant::now();
+            if counts.records > self.lines_at_save {
+                output.flush().map_err(Error::Write)?;
+                self.save()?;
+                self.lines_at_save = counts.records;
+            }
+        }
         Ok(())
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-    use std::time::Duration;
-
-    use timebloom::{ManualClock, Timestamp};
-
-    use super::*;
-
-    const WINDOW: Duration = Duration::from_secs(60);
-
-    fn dedup() -> Dedup<ManualClock, Vec<u8>> {
-        let filter = TimeBloom::builder(WINDOW).build().expect("a minute is a valid window");
-        Dedup::new(filter, ManualClock::at(Timestamp::from_secs(1_000_000)), Vec::new())
+    fn save(&mut self) -> Result<(), Error> {
+        if let (Some(state), Place::Here(filter)) = (&self.state, &self.judge.place) {
+            state.save(filter)?;
+            self.saves += 1;
+        }
+        Ok(())
     }
 
-    impl Dedup<ManualClock, Vec<u8>> {
-        fn prints(&mut self, line: &str, now: Timestamp) -> bool {
-            self.clock.set(now);
-            self.output.clear();
-            self.copy(format!("{line}\n").as_bytes()).expect("memory can be read and written");
-            !self.output.is_empty()
+    /// Saves the state at the end. Not after lines could not be written: they would never be printed then. That someone
+    /// has read enough of them is another matter.
+    fn finish(&mut self, outcome: &Result<End, Error>) -> Result<(), Error> {
+        match outcome {
+            Err(error @ Error::Write(_)) if !error.is_closed_pipe() => Ok(()),
+            Err(Error::State(_)) => Ok(()),
+            _ => self.save(),
         }
     }
 
-    #[test]
-    fn the_first_sighting_decides() {
-        let mut dedup = dedup();
-        let start = dedup.clock.now();
-        let after = |seconds| start.saturating_add(Duration::from_secs(seconds));
-        assert!(dedup.prints("a", start));
-        for seconds in [0, 1, 30, 59, 60] {
-            assert!(!dedup.prints("a", after(seconds)), "{seconds} s is within the window");
+    /// Tells what was asked for, on standard error.
+    fn report(&self, args: &DedupArgs, counts: &Counts, elapsed: Duration) {
+        let mut text = String::new();
+        if let Place::There(server) = &self.judge.place
+            && server.uncertain > 0
+        {
+            let lines = server.uncertain;
+            text += &format!("warning: the connection was lost with lines on their way: {lines} may be repeats\n");
         }
-        // Had the repeats prolonged the window, this one would be within it. Nothing was recorded for more than a
-        // window, so the filter is empty and the answer is certain.
-        assert!(dedup.prints("a", after(119)));
-        assert!(!dedup.prints("a", after(120)));
-    }
-
-    #[test]
-    fn no_line_is_printed_twice_within_the_window() {
-        let mut dedup = dedup();
-        let mut printed: HashMap<String, Timestamp> = HashMap::new();
-        let mut now = dedup.clock.now();
-        let mut reprints = 0;
-        for step in 0_u64..20_000 {
-            // Steps of 0 to 96 ms, and every so often a pause that may outlast the window.
-            now = now.saturating_add(Duration::from_millis(step * 31 % 97));
-            if step % 1_000 == 999 {
-                now = now.saturating_add(Duration::from_secs(step / 1_000 * 7));
-            }
-            let line = format!("line {}", step * step % 1_009);
-            if dedup.prints(&line, now)
-                && let Some(before) = printed.insert(line, now)
-            {
-                let age = now.saturating_since(before);
-                assert!(age > WINDOW, "step {step}: printed again after {age:?}");
-                reprints += 1;
-            }
+        if args.mode() == Mode::Shadow && args.stats.is_none() {
+            text += &format!("{} of {} lines would have been suppressed\n", counts.seen + counts.late, counts.records);
         }
-        assert!(reprints > 1_000, "lines come back after the window: {reprints}");
-    }
-
-    #[test]
-    fn output_errors_are_told_apart_from_input_errors() {
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::ErrorKind::BrokenPipe.into())
-            }
+        let summary = Summary { counts, judge: &self.judge, elapsed, saves: self.saves };
+        match args.stats {
+            None => {}
+            Some(StatsFormat::Text) => text += &format!("{}\n", summary.to_text()),
+            Some(StatsFormat::Json) => text += &format!("{}\n", summary.to_json()),
         }
-        let stop = dedup().copy(Broken).expect_err("the reader is broken");
-        // A broken pipe on the way in is a failure; only one on the way out ends a run quietly.
-        assert!(matches!(stop, Stop::Read(_)), "{stop:?}");
+        // standard error may be gone; there is nobody left to tell then
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 }

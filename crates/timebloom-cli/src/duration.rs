@@ -84,6 +84,20 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     Ok(Duration::from_millis(total))
 }
 
+/// A duration as [`parse`] would read it, to the millisecond.
+pub(crate) fn show(duration: Duration) -> String {
+    let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let mut text = String::new();
+    for (name, milliseconds) in UNITS {
+        let count = rest / milliseconds;
+        if count > 0 {
+            text.push_str(&format!("{count}{name}"));
+            rest %= milliseconds;
+        }
+    }
+    if text.is_empty() { "0s".to_owned() } else { text }
+}
+
 /// Splits before the first character that `stops`, or at the end.
 fn split_at_first(text: &str, stops: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(stops).unwrap_or(text.len()))
@@ -110,6 +124,15 @@ mod tests {
         for (text, milliseconds) in cases {
             assert_eq!(parse(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read() {
+        for milliseconds in [0, 1, 999, 1_000, 60_000, 5_400_000, 93_784_005, u64::MAX] {
+            let duration = Duration::from_millis(milliseconds);
+            assert_eq!(parse(&show(duration)), Ok(duration));
+        }
+        assert_eq!(show(Duration::from_secs(5_400)), "1h30m");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -27,6 +27,32 @@ impl Input {
             Input::File(path) => Box::new(File::open(path)?),
         })
     }
+
+    /// How many bytes it has, if it is a file with an end.
+    pub(crate) fn size(&self) -> Option<u64> {
+        let metadata = match self {
+            Input::Stdin => stdin_metadata()?,
+            Input::File(path) => fs::metadata(path).ok()?,
+        };
+        metadata.is_file().then_some(metadata.len())
+    }
+
+    /// How many bytes they have together, if all are files with an end.
+    pub(crate) fn total_size(inputs: &[Input]) -> Option<u64> {
+        inputs.iter().try_fold(0_u64, |total, input| Some(total.saturating_add(input.size()?)))
+    }
+}
+
+#[cfg(unix)]
+fn stdin_metadata() -> Option<fs::Metadata> {
+    use std::os::fd::AsFd;
+
+    File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok()
+}
+
+#[cfg(not(unix))]
+fn stdin_metadata() -> Option<fs::Metadata> {
+    None
 }
 
 impl From<OsString> for Input {

@@ -1,17 +1,31 @@
-//! `timebloom`: answers "was this line here in the last T seconds?" for streams too large to remember line by line.
+//! The `timebloom` command-line tool.
 //!
-//! The flow: `args` says what is asked, `input` opens the readers, `lines` cuts them into records, and each subcommand
-//! has a module of its own that decides about every record.
-//!
-//! Exit codes: 0 when all went well, and also when the reader of our output went away (`timebloom ... | head`); 1 when
-//! something could not be read or written; 2 when the command line asks for something impossible.
+//! Exit codes: 0 when all went well, and when the reader of our output went away early, as in `| head`; 1 when something
+//! could not be read or written; 2 when the command line asks for something impossible.
 
 mod args;
+mod block;
 mod dedup;
 mod duration;
 mod error;
+mod event_clock;
+mod filter;
+mod guide;
 mod input;
-mod lines;
+mod inspect;
+mod judge;
+mod output;
+mod paint;
+mod plan;
+mod progress;
+mod reader;
+mod record;
+mod sample;
+mod server;
+mod signals;
+mod size;
+mod state;
+mod summary;
 
 use std::process::ExitCode;
 
@@ -22,9 +36,14 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Dedup(args) => dedup::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Completions(args) => guide::completions(&args),
+        Command::Man(args) => guide::manual(&args),
+        Command::Help(args) => guide::help(&args),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // Whoever read our output has seen enough: the ordinary end of a pipeline, not a failure.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {

@@ -83,3 +83,13 @@ impl SliceStats {
         self.ones as f64 / self.bits as f64
     }
 }
+
+/// The items that came between two shifts, as far as they are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Generation {
+    /// How many came, repeats counted each time.
+    pub items: u64,
+    /// When the last of them came. `None` while there is none.
+    pub newest: Option<Timestamp>,
+}

@@ -9,7 +9,7 @@ use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::Plan;
-use crate::stats::{SliceStats, Stats};
+use crate::stats::{Generation, SliceStats, Stats};
 use crate::timestamp::{Timestamp, saturating_nanos};
 use crate::verdict::{AgeRange, Verdict};
 use crate::window::Window;
@@ -257,6 +257,30 @@ impl TimeBloom {
     /// The slices, youngest first, the expired ones that wait to be retired included.
     pub fn slices(&self) -> impl Iterator<Item = SliceStats> + '_ {
         self.window.slices.stats()
+    }
+
+    /// The generations, the open one first: how many items came, and when the last of each. A histogram of arrivals over
+    /// the window, as fine as a shift.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).build()?;
+    /// for second in 0..30 {
+    ///     filter.insert_at(format!("item {second}"), Timestamp::from_secs(1_000 + second))?;
+    /// }
+    /// assert_eq!(filter.generations().map(|generation| generation.items).sum::<u64>(), 30);
+    /// assert_eq!(filter.generations().next().and_then(|open| open.newest), Some(Timestamp::from_secs(1_029)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn generations(&self) -> impl Iterator<Item = Generation> + '_ {
+        let slices = &self.window.slices;
+        // the oldest slice of a generation is the one that stopped receiving when the generation ended
+        (slices.hashes() - 1..slices.len()).map(|position| {
+            let items = slices.generation_of(position);
+            Generation { items, newest: (items > 0).then(|| slices.newest_of(position)) }
+        })
     }
 
     /// Whether an insertion at `now` would close the open generation: the moment before it is when the false positive

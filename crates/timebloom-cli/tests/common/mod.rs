@@ -1,5 +1,10 @@
 //! Running the binary, and the exact answers to compare it with.
 
+#![allow(dead_code)] // every test file uses another part
+
+pub mod fake_server;
+pub mod oracle;
+
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
@@ -41,6 +46,22 @@ pub fn run(arguments: &[&str], input: &[u8]) -> Run {
     }
 }
 
+/// The same, for a run that must succeed and say nothing: its output as lines.
+pub fn lines_of(arguments: &[&str], input: &[u8]) -> Vec<String> {
+    let run = run(arguments, input);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{arguments:?}");
+    text_lines(&run.stdout)
+}
+
+pub fn text_lines(bytes: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect()
+}
+
+/// A summary from `--stats=json`.
+pub fn stats(run: &Run) -> serde_json::Value {
+    serde_json::from_str(&run.stderr).unwrap_or_else(|error| panic!("{error}: {}", run.stderr))
+}
+
 /// Runs `timebloom dedup --window 60s` on these files.
 pub fn dedup(files: &[&str], input: &[u8]) -> Run {
     run(&[&["dedup", "--window", "60s"], files].concat(), input)
@@ -70,6 +91,18 @@ pub fn show(bytes: &[u8]) -> String {
 pub fn temporary_file(name: &str, content: &[u8]) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, content).expect("the temporary folder is writable");
+    path.into_os_string().into_string().expect("cargo's folder has a UTF-8 path")
+}
+
+/// A name in the folder for temporary files, where nothing is yet. It must be unique among the tests of all files.
+pub fn temporary_path(name: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    for path in [path.clone(), path.with_file_name(format!("{name}.lock"))] {
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{}: {error}", path.display()),
+            _ => {}
+        }
+    }
     path.into_os_string().into_string().expect("cargo's folder has a UTF-8 path")
 }
 

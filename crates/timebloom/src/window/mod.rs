@@ -246,7 +246,15 @@ impl Window {
         // the generation before it had ended by then: its oldest slice is the next older one
         let older = position + 1;
         let ended = (older < self.slices.len()).then(|| self.slices.newest_of_at_least(older));
-        ended.map_or(self.oldest_bound, |ended| ended.max(self.oldest_bound))
+        let bound = ended.map_or(self.oldest_bound, |ended| ended.max(self.oldest_bound));
+        match self.config.policy {
+            Policy::Paper => bound,
+            Policy::Guarded => {
+                // I5: its own last insertion came less than a shift interval after its first
+                let newest = self.slices.newest_of_at_least(position).as_nanos();
+                bound.max(Timestamp::from_nanos(newest.saturating_sub(self.config.target_shift_interval())))
+            }
+        }
     }
 
     /// The false positive rate of the first `live` slices.

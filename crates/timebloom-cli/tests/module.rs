@@ -1,0 +1,125 @@
+//! The command and the module together, in a real server. Where the workspace has the module, `redis-server` must be
+//! installed, and a test that cannot find it fails; where it does not, there is nothing to try.
+
+mod common;
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::oracle::{Oracle, printed};
+use common::{Random, run, text_lines};
+
+/// The module, built if need be.
+fn module() -> Option<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timebloom-module/Cargo.toml");
+    if !manifest.exists() {
+        return None;
+    }
+    // beside this test when the whole workspace is tested
+    let test = std::env::current_exe().expect("this test has a path");
+    let built = test.with_file_name("libtimebloom_module.so");
+    if built.exists() {
+        return Some(built);
+    }
+    let folder = Path::new(env!("CARGO_BIN_EXE_timebloom")).parent().expect("a binary is in a folder");
+    let target = folder.parent().expect("a profile is in a folder");
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--manifest-path"])
+        .arg(&manifest)
+        .env("CARGO_TARGET_DIR", target)
+        .status()
+        .expect("cargo built this test");
+    assert!(status.success(), "the module does not build");
+    Some(target.join("debug/libtimebloom_module.so"))
+}
+
+/// A server with the module, for as long as it is held.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(module: &Path) -> Self {
+        // free a moment ago; should another process be faster, the server says so and the test fails
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+        let child = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--save", "", "--appendonly", "no"])
+            .arg("--loadmodule")
+            .arg(module)
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server must be installed");
+        let server = Server { child, url: format!("redis://127.0.0.1:{port}") };
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(60), "the server does not start");
+            thread::sleep(Duration::from_millis(10));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // gone already is as good
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_module_decides_as_an_exact_window_would() {
+    let Some(module) = module() else { return };
+    let server = Server::start(&module);
+    let mut random = Random::new(61);
+    let mut now = 1_700_000_000_000_u64;
+    let events: Vec<(String, String, u64)> = (0..30_000)
+        .map(|_| {
+            now += random.below(20);
+            let key = format!("key-{}", random.below(3_000));
+            (format!("{now} {key}"), key, now)
+        })
+        .collect();
+    let input: Vec<String> = events.iter().map(|(line, ..)| line.clone()).collect();
+    let bytes: Vec<u8> = input.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect();
+    let time = ["--field", "2", "--time-field", "1", "--time-format", "unix-ms"];
+    for (name, more) in [("one", &[][..]), ("many", &["--shards", "5"]), ("fresh", &["--refresh"])] {
+        let options = ["dedup", "--window", "30s", "--redis", &server.url, "--key", name];
+        let run = run(&[&options[..], &time, more].concat(), &bytes);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{name}");
+        let mut oracle = Oracle::new(30_000, 0.01);
+        if name == "fresh" {
+            oracle = oracle.refreshing();
+        }
+        for ((_, key, at), printed) in events.iter().zip(printed(&input, &text_lines(&run.stdout))) {
+            oracle.see(key, *at, printed);
+        }
+        oracle.finish();
+        assert!(oracle.printed >= 3_000, "{name}: {} printed", oracle.printed);
+    }
+}
+
+#[test]
+fn processes_share_the_window_of_a_module() {
+    let Some(module) = module() else { return };
+    let server = Server::start(&module);
+    let lines = |window: &[&str], name: &str, input: &[u8]| {
+        let run = run(&[&["dedup", "--redis", &server.url, "--key", name], window].concat(), input);
+        (run.code, text_lines(&run.stdout).join(" "), run.stderr)
+    };
+    for (name, window) in [("by-time", ["--window", "1h"]), ("by-count", ["--last", "1000"])] {
+        assert_eq!(lines(&window, name, b"a\nb\na\n"), (0, "a b".to_owned(), String::new()));
+        assert_eq!(lines(&window, name, b"c\nb\n"), (0, "c".to_owned(), String::new()));
+    }
+    let (code, printed, message) = lines(&["--window", "2h"], "by-time", b"d\n");
+    assert_eq!((code, printed.as_str()), (1, ""));
+    assert!(message.contains("a window of 3600000 ms"), "{message}");
+    // a key that is something else
+    let (code, _, message) = lines(&["--window", "2h"], "by-count", b"d\n");
+    assert_eq!(code, 1, "{message}");
+}
