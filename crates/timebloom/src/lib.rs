@@ -208,7 +208,7 @@ pub use policy::{OnFull, Policy};
 pub use sharded::{MAX_SHARDS, Sharded, default_shards};
 pub use sizing::{LEVEL_RATES, Level, Plan, PlanError, Planner, levels, run_probability, worst_case_rate};
 pub use snapshot::{DecodeError, SnapshotKind};
-pub use stats::{SliceStats, Stats};
+pub use stats::{Counts, SliceStats, Stats};
 pub use time_bloom::TimeBloom;
 pub use timestamp::Timestamp;
 pub use verdict::{AgeRange, Verdict};
