@@ -1,7 +1,7 @@
 //! What the server tells about a command: arity, key, flags and arguments, for COMMAND DOCS, ACLs and cluster clients.
 #![allow(unsafe_code, reason = "hands C structures to the server")]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 
 use redis_module::raw;
@@ -24,6 +24,8 @@ pub(crate) struct Doc {
     pub(crate) name: &'static CStr,
     /// The server's words for what it may be used for.
     pub(crate) flags: &'static CStr,
+    /// The server's categories for ACLs, where it lets modules have some.
+    pub(crate) categories: &'static str,
     pub(crate) summary: &'static CStr,
     pub(crate) complexity: &'static CStr,
     /// The number of words, the name included; negative for "at least".
@@ -103,7 +105,7 @@ pub(crate) const SIZING: Argument = Argument::new(c"policy", Type::OneOf(POLICY)
 ///
 /// # Safety
 /// `context` is the context that the module is being loaded with.
-pub(crate) unsafe fn register<C: Command>(context: *mut raw::RedisModuleCtx) -> bool {
+pub(crate) unsafe fn register<C: Command>(context: *mut raw::RedisModuleCtx, has_category: bool) -> bool {
     let doc = C::DOC;
     // SAFETY: the context is alive; all names are constants; the server copies everything.
     unsafe {
@@ -120,36 +122,39 @@ pub(crate) unsafe fn register<C: Command>(context: *mut raw::RedisModuleCtx) -> 
             return false;
         }
         let handle = server!(RedisModule_GetCommand(context, doc.name.as_ptr()));
-        !handle.is_null() && describe(handle, &doc) && categorise(handle)
+        if handle.is_null() {
+            return false;
+        }
+        categorise(handle, doc.categories, has_category);
+        describe(handle, &doc)
     }
 }
 
-/// The category that all commands are in, where the server lets modules have one.
+/// The category that all commands are in, on servers that let modules add one: 7.4 and later.
 const CATEGORY: &CStr = c"apbf";
 
-/// Adds the category; servers before 7.4 have none to add.
+/// Adds the category, if the server can; tells whether it did.
 ///
 /// # Safety
 /// `context` is the context that the module is being loaded with.
-pub(crate) unsafe fn add_category(context: *mut raw::RedisModuleCtx) {
-    // SAFETY: the context is alive, the name a constant. A refusal only means that there is no such category.
-    unsafe {
-        if let (Some(add), Some(_)) = (raw::RedisModule_AddACLCategory, raw::RedisModule_SetCommandACLCategories) {
-            add(context, CATEGORY.as_ptr());
-        }
-    }
+pub(crate) unsafe fn add_category(context: *mut raw::RedisModuleCtx) -> bool {
+    // SAFETY: the context is alive, the name a constant.
+    unsafe { raw::RedisModule_AddACLCategory.is_some_and(|add| add(context, CATEGORY.as_ptr()) == OK) }
 }
 
+/// Puts a command into its categories, on servers from 7.2 on. A refusal costs nothing but the categories.
+///
 /// # Safety
 /// `handle` is a command of this module.
-unsafe fn categorise(handle: *mut raw::RedisModuleCommand) -> bool {
-    // SAFETY: the command is alive, the name a constant.
+unsafe fn categorise(handle: *mut raw::RedisModuleCommand, categories: &str, has_own: bool) {
+    let own = if has_own { " apbf" } else { "" };
+    let list = CString::new(format!("{categories}{own}")).expect("a constant without NUL");
+    // SAFETY: the command is alive, and the server copies the list.
     unsafe {
-        if let (Some(_), Some(set)) = (raw::RedisModule_AddACLCategory, raw::RedisModule_SetCommandACLCategories) {
-            set(handle, CATEGORY.as_ptr());
+        if let Some(set) = raw::RedisModule_SetCommandACLCategories {
+            set(handle, list.as_ptr());
         }
     }
-    true
 }
 
 /// # Safety

@@ -54,19 +54,19 @@ unsafe fn register(context: *mut raw::RedisModuleCtx, argc: c_int) -> bool {
             | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
             | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD;
         server!(RedisModule_SetModuleOptions(context, options.cast_signed()));
-        docs::add_category(context);
+        let has_category = docs::add_category(context);
         data_type::register(context)
-            && docs::register::<reserve::Reserve>(context)
-            && docs::register::<add::Add>(context)
-            && docs::register::<exists::Exists>(context)
-            && docs::register::<info::Info>(context)
-            && docs::register::<addnx::AddNx>(context)
-            && docs::register::<madd::MAdd>(context)
-            && docs::register::<insert::Insert>(context)
-            && docs::register::<age::Age>(context)
-            && docs::register::<between::Between>(context)
-            && docs::register::<card::Card>(context)
-            && docs::register::<loadchunk::LoadChunk>(context)
+            && docs::register::<reserve::Reserve>(context, has_category)
+            && docs::register::<add::Add>(context, has_category)
+            && docs::register::<exists::Exists>(context, has_category)
+            && docs::register::<info::Info>(context, has_category)
+            && docs::register::<addnx::AddNx>(context, has_category)
+            && docs::register::<madd::MAdd>(context, has_category)
+            && docs::register::<insert::Insert>(context, has_category)
+            && docs::register::<age::Age>(context, has_category)
+            && docs::register::<between::Between>(context, has_category)
+            && docs::register::<card::Card>(context, has_category)
+            && docs::register::<loadchunk::LoadChunk>(context, has_category)
             && info_section::register(context)
             && config::register(context)
             && subscribe(context)

@@ -14,6 +14,7 @@ impl Command for Add {
     const DOC: Doc = Doc {
         name: c"APBF.ADD",
         flags: c"write deny-oom fast",
+        categories: "write fast",
         summary: c"Records items in a filter; those that are known start anew.",
         complexity: c"O(k) for each item, k being the number of hash functions",
         arity: -3,

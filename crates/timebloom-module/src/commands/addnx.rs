@@ -14,6 +14,7 @@ impl Command for AddNx {
     const DOC: Doc = Doc {
         name: c"APBF.ADDNX",
         flags: c"write deny-oom fast",
+        categories: "write fast",
         summary: c"Records the items that are new and tells which are; those that are known keep their age.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -3,

@@ -13,6 +13,7 @@ impl Command for Age {
     const DOC: Doc = Doc {
         name: c"APBF.AGE",
         flags: c"readonly fast",
+        categories: "read fast",
         summary: c"Tells for each item the least and the most milliseconds since it was last recorded.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -3,

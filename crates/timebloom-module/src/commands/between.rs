@@ -13,6 +13,7 @@ impl Command for Between {
     const DOC: Doc = Doc {
         name: c"APBF.BETWEEN",
         flags: c"readonly fast",
+        categories: "read fast",
         summary: c"Tells for each item whether it was recorded between two times, both included, within the window.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -5,

@@ -13,6 +13,7 @@ impl Command for Card {
     const DOC: Doc = Doc {
         name: c"APBF.CARD",
         flags: c"readonly fast",
+        categories: "read fast",
         summary: c"Tells how many items are recorded in the window of a filter, repeats counted.",
         complexity: c"O(k * (k + l)), k being the number of hash functions and l that of aging slices",
         arity: 2,

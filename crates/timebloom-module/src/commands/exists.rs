@@ -15,6 +15,7 @@ impl Command for Exists {
     const DOC: Doc = Doc {
         name: c"APBF.EXISTS",
         flags: c"readonly fast",
+        categories: "read fast",
         summary: c"Tells for each item whether it is in the window of a filter.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -3,

@@ -15,6 +15,7 @@ impl Command for Info {
     const DOC: Doc = Doc {
         name: c"APBF.INFO",
         flags: c"readonly",
+        categories: "read",
         summary: c"Tells what a filter is, what it holds and what it did.",
         complexity: c"O(k * (k + l)), k being the number of hash functions and l that of aging slices",
         arity: 2,

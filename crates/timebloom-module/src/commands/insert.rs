@@ -23,6 +23,7 @@ impl Command for Insert {
     const DOC: Doc = Doc {
         name: c"APBF.INSERT",
         flags: c"write deny-oom",
+        categories: "write",
         summary: c"Records items and tells which were new, in a filter that is created if it is missing.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -4,

@@ -30,6 +30,7 @@ impl Command for LoadChunk {
     const DOC: Doc = Doc {
         name: c"APBF.LOADCHUNK",
         flags: c"write admin deny-script",
+        categories: "write admin dangerous",
         summary: c"A piece of a filter in the server's own append-only file; refused from clients.",
         complexity: c"O(n), n being the size of the piece",
         arity: 5,

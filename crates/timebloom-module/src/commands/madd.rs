@@ -14,6 +14,7 @@ impl Command for MAdd {
     const DOC: Doc = Doc {
         name: c"APBF.MADD",
         flags: c"write deny-oom fast",
+        categories: "write fast",
         summary: c"Records items and tells which were new; those that are known start anew.",
         complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -3,

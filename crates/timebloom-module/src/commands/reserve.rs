@@ -23,6 +23,7 @@ impl Command for Reserve {
     const DOC: Doc = Doc {
         name: c"APBF.RESERVE",
         flags: c"write deny-oom",
+        categories: "write",
         summary: c"Creates a filter over the last items, or over the last span of time.",
         complexity: c"O(1)",
         arity: -5,

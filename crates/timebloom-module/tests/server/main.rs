@@ -1,0 +1,15 @@
+//! The module inside a real server: every test starts its own, on a free port, and ends it.
+//!
+//! `redis-server`, `redis-cli` and a C compiler must be installed; a test that cannot find them fails.
+
+mod acl;
+mod arguments;
+mod client;
+mod commands;
+mod docs;
+mod history;
+mod persistence;
+mod process;
+mod replication;
+mod settings;
+mod window;
