@@ -7,7 +7,8 @@ use crate::process::{Server, now_ms, wait_for};
 
 /// Makes `replica` follow `primary`, and waits until it has everything.
 pub fn follow(replica: &mut Client, primary: &Server) {
-    assert_eq!(replica.ask(&format!("REPLICAOF 127.0.0.1 {}", primary.port)), "OK");
+    // "OK", or that it does so already
+    assert!(replica.ask(&format!("REPLICAOF 127.0.0.1 {}", primary.port)).starts_with("OK"));
     wait_for("the replica to be in sync", || {
         replica.info("replication", "master_link_status") == "up"
             && replica.info("replication", "master_sync_in_progress") == "0"
