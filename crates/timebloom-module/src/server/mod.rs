@@ -11,6 +11,7 @@ pub(crate) mod key;
 
 use std::ffi::{CStr, CString, c_int, c_long, c_longlong};
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use redis_module::raw;
 
@@ -188,42 +189,38 @@ impl Context {
     /// Sends `APBF.INSERT name NOCREATE [AT at] ITEMS item ...` to replicas and to the append-only file.
     pub(crate) fn replicate_insert(&self, name: &Arg, at: Option<u64>, items: &[Arg]) {
         let command = c"APBF.INSERT".as_ptr();
-        let items_word = c"ITEMS".as_ptr();
-        let no_create = c"NOCREATE".as_ptr();
+        let (name, no_create, items_word) = (name.as_raw(), NO_CREATE.get(), ITEMS.get());
         let vector = items.as_ptr().cast::<*mut raw::RedisModuleString>();
-        // SAFETY: the arguments are what the format says: s = string, c = C string, l = long long, v = an array of strings
-        // and its length. All are alive, and the server keeps references of its own.
+        // SAFETY: the arguments are what the format says: s = string, l = long long, v = an array of strings and its length.
+        // All are alive, and the server keeps references of its own.
         unsafe {
-            match at {
-                Some(at) => {
-                    let at = c_longlong::try_from(at).unwrap_or(c_longlong::MAX);
-                    let format = c"scclcv".as_ptr();
-                    server!(RedisModule_Replicate(
-                        self.raw,
-                        command,
-                        format,
-                        name.as_raw(),
-                        no_create,
-                        c"AT".as_ptr(),
-                        at,
-                        items_word,
-                        vector,
-                        items.len()
-                    ));
-                }
-                None => {
-                    let format = c"sccv".as_ptr();
-                    server!(RedisModule_Replicate(
-                        self.raw,
-                        command,
-                        format,
-                        name.as_raw(),
-                        no_create,
-                        items_word,
-                        vector,
-                        items.len()
-                    ));
-                }
+            if let Some(at) = at {
+                let at = c_longlong::try_from(at).unwrap_or(c_longlong::MAX);
+                let (format, at_word) = (c"ssslsv".as_ptr(), AT.get());
+                server!(RedisModule_Replicate(
+                    self.raw,
+                    command,
+                    format,
+                    name,
+                    no_create,
+                    at_word,
+                    at,
+                    items_word,
+                    vector,
+                    items.len()
+                ));
+            } else {
+                let format = c"sssv".as_ptr();
+                server!(RedisModule_Replicate(
+                    self.raw,
+                    command,
+                    format,
+                    name,
+                    no_create,
+                    items_word,
+                    vector,
+                    items.len()
+                ));
             }
         }
     }
@@ -251,6 +248,34 @@ impl Context {
                 server!(RedisModule_FreeString(self.raw, word));
             }
         }
+    }
+}
+
+static NO_CREATE: Word = Word::new("NOCREATE");
+static AT: Word = Word::new("AT");
+static ITEMS: Word = Word::new("ITEMS");
+
+/// A word that is sent with every insertion: made once, since making it each time is felt.
+struct Word {
+    text: &'static str,
+    made: AtomicPtr<raw::RedisModuleString>,
+}
+
+impl Word {
+    const fn new(text: &'static str) -> Self {
+        Word { text, made: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    fn get(&self) -> *mut raw::RedisModuleString {
+        let made = self.made.load(Ordering::Relaxed);
+        if !made.is_null() {
+            return made;
+        }
+        // SAFETY: a string without a context is ours; it is kept for good. Only the thread of the commands comes here.
+        let made =
+            unsafe { server!(RedisModule_CreateString(ptr::null_mut(), self.text.as_ptr().cast(), self.text.len())) };
+        self.made.store(made, Ordering::Relaxed);
+        made
     }
 }
 

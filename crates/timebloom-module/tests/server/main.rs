@@ -8,6 +8,7 @@ mod client;
 mod commands;
 mod docs;
 mod history;
+mod hostile;
 mod persistence;
 mod process;
 mod replication;

@@ -125,6 +125,13 @@ impl Server {
         panic!("the server does not start again; its log:\n{}", self.log());
     }
 
+    /// Whether it starts with the files it has.
+    pub fn tries_to_start(&mut self) -> bool {
+        launch(self.port, self.scratch.path(), &self.arguments, self.clock_offset)
+            .map(|child| self.child = child)
+            .is_ok()
+    }
+
     /// Shuts the server down in order, and starts it again after `pause`.
     pub fn restart(&mut self, pause: Duration) {
         // refused while a first append-only file is being written
