@@ -5,12 +5,15 @@
 mod acl;
 mod arguments;
 mod client;
+mod cluster;
 mod commands;
+mod crash;
 mod docs;
 mod history;
 mod hostile;
 mod persistence;
 mod process;
+mod python;
 mod replication;
 mod settings;
 mod window;

@@ -107,7 +107,7 @@ impl Server {
 
     /// Ends the server at once, whatever it is doing.
     pub fn kill(&mut self) {
-        self.child.kill().expect("our own child");
+        let _ = self.child.kill(); // it may have ended by itself
         self.child.wait().expect("our own child");
     }
 
@@ -123,6 +123,11 @@ impl Server {
             }
         }
         panic!("the server does not start again; its log:\n{}", self.log());
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Whether it starts with the files it has.
