@@ -7,10 +7,10 @@
 //!                                  └──> server: replies, replication, notifications
 //! ```
 //!
-//! - [`parse`], [`spec`], [`filter`], [`encoding`] and [`time`] know nothing of a server and are tested without one.
-//! - [`server`] calls the server for the commands; [`data_type`], [`config`], [`docs`] and [`info_section`] are called by
-//!   it, or hand it their tables. These, and [`allocator`], are where `unsafe` is.
-//! - [`observe`] counts.
+//! - `parse`, `spec`, `filter`, `encoding` and `time` know nothing of a server and are tested without one.
+//! - `server` calls the server for the commands; `data_type`, `config`, `docs` and `info_section` are called by
+//!   it, or hand it their tables. These, and `allocator`, are where `unsafe` is.
+//! - `observe` counts.
 //!
 //! Commands, replies and settings are described in `docs/redis.md`.
 
