@@ -8,7 +8,7 @@ use crate::hash::ItemHash;
 use crate::num::{MAX_COUNT, ceil_u64, floor_u64};
 use crate::sizing::Plan;
 use crate::slices::{Copying, MAX_SLICE_BITS, Slices, Tick};
-use crate::stats::{SliceStats, Stats};
+use crate::stats::{Counts, SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
 use crate::window::rate_of;
@@ -172,8 +172,35 @@ impl CountBloom {
             fresh_starts: 0,
             shortened: 0,
             rejected: 0,
-            memory_bytes: size_of::<Self>() + self.slices.heap_bytes_with(&[]),
+            memory_bytes: self.memory_bytes(),
         }
+    }
+
+    /// What the filter did since it was created.
+    pub fn counts(&self) -> Counts {
+        Counts { inserted: self.inserted, shifts: self.shifts, retired: self.retired, ..Counts::default() }
+    }
+
+    /// All bytes in use, the filter's own struct included.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.slices.heap_bytes_with(&[])
+    }
+
+    /// The bytes that a full window may take: known before the first of them is.
+    ///
+    /// ```
+    /// use timebloom::CountBloom;
+    ///
+    /// let mut filter = CountBloom::builder(10_000).build()?;
+    /// let most = filter.max_memory_bytes();
+    /// filter.extend((0..50_000_u32).map(u32::to_le_bytes));
+    /// assert!(filter.memory_bytes() as u64 <= most && most < 2 * filter.memory_bytes() as u64);
+    /// # Ok::<(), timebloom::BuildError>(())
+    /// ```
+    pub fn max_memory_bytes(&self) -> u64 {
+        // a slice's bits, and what is kept beside them
+        let slice_bytes = self.slice_bits() / 8 + 128;
+        size_of::<Self>() as u64 + slice_bytes * self.plan.base_slices() as u64
     }
 
     /// The slices, youngest first.

@@ -210,7 +210,7 @@ pub use sizing::{LEVEL_RATES, Level, Plan, PlanError, Planner, levels, run_proba
 #[doc(hidden)]
 pub use slices::set_large_lines;
 pub use snapshot::{DecodeError, SnapshotKind};
-pub use stats::{Generation, SliceStats, Stats};
+pub use stats::{Counts, Generation, SliceStats, Stats};
 pub use time_bloom::TimeBloom;
 pub use timestamp::Timestamp;
 pub use verdict::{AgeRange, Verdict};

@@ -59,6 +59,24 @@ impl Stats {
     }
 }
 
+/// What a filter did since it was created: the counters of [`Stats`] alone, which cost nothing to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Insertions.
+    pub inserted: u64,
+    /// Generations that were closed.
+    pub shifts: u64,
+    /// Slices retired because their items had expired.
+    pub retired: u64,
+    /// Times the filter opened a full set of slices at once.
+    pub fresh_starts: u64,
+    /// Slices forgotten early because of the memory limit.
+    pub shortened: u64,
+    /// Insertions rejected because of the memory limit.
+    pub rejected: u64,
+}
+
 /// The figures of one slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

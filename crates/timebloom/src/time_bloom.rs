@@ -9,7 +9,7 @@ use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::Plan;
-use crate::stats::{Generation, SliceStats, Stats};
+use crate::stats::{Counts, Generation, SliceStats, Stats};
 use crate::timestamp::{Timestamp, saturating_nanos};
 use crate::verdict::{AgeRange, Verdict};
 use crate::window::Window;
@@ -252,6 +252,24 @@ impl TimeBloom {
             rejected: counters.rejected,
             memory_bytes: window.memory_bytes(),
         }
+    }
+
+    /// What the filter did since it was created.
+    pub fn counts(&self) -> Counts {
+        let counters = &self.window.counters;
+        Counts {
+            inserted: counters.inserted,
+            shifts: counters.shifts,
+            retired: counters.retired,
+            fresh_starts: counters.fresh_starts,
+            shortened: counters.shortened,
+            rejected: counters.rejected,
+        }
+    }
+
+    /// All bytes in use, the filter's own struct included.
+    pub fn memory_bytes(&self) -> usize {
+        self.window.memory_bytes()
     }
 
     /// The slices, youngest first, the expired ones that wait to be retired included.

@@ -1,0 +1,302 @@
+//! The server, as the commands see it: the one place where its C functions are called for them.
+//!
+//! - [`Context`]: replies, time, replication, notifications.
+//! - [`Arg`]: a word of the command.
+//! - [`Key`](key::Key): a key and the filter in it.
+//! - [`entry`]: how the server calls us, and why no panic gets out.
+#![allow(unsafe_code, reason = "calls into the server")]
+
+pub(crate) mod entry;
+pub(crate) mod key;
+
+use std::ffi::{CStr, CString, c_int, c_long, c_longlong};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use redis_module::raw;
+
+/// Calls a function that every supported server has.
+///
+/// The functions are looked up once, while the module is loaded, and loading fails on servers older than 7.0.
+macro_rules! server {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        (redis_module::raw::$function.expect("every server since 7.0 has it"))($($argument),*)
+    };
+}
+pub(crate) use server;
+
+/// What C functions return when all is well. The bindings have these two as other integers.
+pub(crate) const OK: c_int = 0;
+/// What C functions return when they refuse.
+pub(crate) const ERR: c_int = 1;
+const _: () = assert!(OK as isize == raw::REDISMODULE_OK && ERR as isize == raw::REDISMODULE_ERR);
+
+/// A word of a command; any bytes.
+///
+/// The server owns it for as long as the command runs: only references to it are ever handed out.
+#[repr(transparent)]
+pub(crate) struct Arg(*mut raw::RedisModuleString);
+
+impl Arg {
+    /// # Safety
+    /// The string is alive and unchanged for as long as the result is.
+    pub(crate) unsafe fn borrow(raw: &*mut raw::RedisModuleString) -> &Self {
+        // SAFETY: `Arg` has the layout of the pointer.
+        unsafe { &*ptr::from_ref(raw).cast::<Self>() }
+    }
+
+    pub(super) fn as_raw(&self) -> *mut raw::RedisModuleString {
+        self.0
+    }
+}
+
+impl AsRef<[u8]> for Arg {
+    fn as_ref(&self) -> &[u8] {
+        let mut length = 0;
+        // SAFETY: the string is alive as long as `self` is, and is not changed while the command runs.
+        unsafe {
+            let start = server!(RedisModule_StringPtrLen(self.0, &raw mut length));
+            std::slice::from_raw_parts(start.cast(), length)
+        }
+    }
+}
+
+/// The words of a command.
+///
+/// # Safety
+/// `argv` must be `argc` strings of the server, alive and unchanged for `'a`.
+unsafe fn words<'a>(argv: *mut *mut raw::RedisModuleString, argc: c_int) -> &'a [Arg] {
+    let length = usize::try_from(argc).unwrap_or(0);
+    if argv.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: by the caller; `Arg` has the layout of a pointer.
+    unsafe { std::slice::from_raw_parts(argv.cast::<Arg>(), length) }
+}
+
+/// The command that runs: where its replies go, and what it does to the rest of the server.
+pub(crate) struct Context {
+    raw: *mut raw::RedisModuleCtx,
+}
+
+impl Context {
+    /// # Safety
+    /// `raw` is a context of the server, alive as long as the result is used.
+    pub(crate) unsafe fn new(raw: *mut raw::RedisModuleCtx) -> Self {
+        Context { raw }
+    }
+
+    /// Whether the command comes from the primary or from an append-only file: such a command is carried out whatever
+    /// the limits and clocks of this server say.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.has_flags(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// Whether the command comes from an append-only file.
+    pub(crate) fn is_loading(&self) -> bool {
+        self.has_flags(raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    fn has_flags(&self, any: u32) -> bool {
+        // SAFETY: the context is alive.
+        let flags = unsafe { server!(RedisModule_GetContextFlags(self.raw)) };
+        flags.cast_unsigned() & any != 0
+    }
+
+    pub(crate) fn database(&self) -> i32 {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_GetSelectedDb(self.raw)) }
+    }
+
+    /// The wall clock in milliseconds: that of the command where the server keeps one, or else of this moment.
+    pub(crate) fn now_ms(&self) -> u64 {
+        // SAFETY: functions without arguments; the first exists from 7.2 on.
+        let millis = unsafe {
+            match raw::RedisModule_CachedMicroseconds {
+                Some(cached) => cached() / 1_000,
+                None => server!(RedisModule_Milliseconds()),
+            }
+        };
+        u64::try_from(millis).unwrap_or(0)
+    }
+
+    pub(crate) fn reply_ok(&self) {
+        // SAFETY: the context is alive, the text is a constant.
+        unsafe { server!(RedisModule_ReplyWithSimpleString(self.raw, c"OK".as_ptr())) };
+    }
+
+    pub(crate) fn reply_error(&self, error: &impl ToString) {
+        let text = c_text(&error.to_string());
+        // SAFETY: the context is alive, and the server copies the text.
+        unsafe { server!(RedisModule_ReplyWithError(self.raw, text.as_ptr())) };
+    }
+
+    /// A boolean, or 1 and 0 for clients that do not know booleans.
+    pub(crate) fn reply_bool(&self, value: bool) {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithBool(self.raw, c_int::from(value))) };
+    }
+
+    /// The head of an array: `length` replies must follow.
+    pub(crate) fn reply_array(&self, length: usize) {
+        let length = c_long::try_from(length).unwrap_or(c_long::MAX);
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithArray(self.raw, length)) };
+    }
+
+    /// The head of a map, or of an array of twice the length for clients that do not know maps: `pairs` names and values
+    /// must follow.
+    pub(crate) fn reply_map(&self, pairs: usize) {
+        let pairs = c_long::try_from(pairs).unwrap_or(c_long::MAX);
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithMap(self.raw, pairs)) };
+    }
+
+    pub(crate) fn reply_integer(&self, value: i64) {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithLongLong(self.raw, value)) };
+    }
+
+    pub(crate) fn reply_double(&self, value: f64) {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithDouble(self.raw, value)) };
+    }
+
+    pub(crate) fn reply_string(&self, text: &str) {
+        // SAFETY: the context is alive, and the server copies the text.
+        unsafe { server!(RedisModule_ReplyWithStringBuffer(self.raw, text.as_ptr().cast(), text.len())) };
+    }
+
+    pub(crate) fn reply_null(&self) {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplyWithNull(self.raw)) };
+    }
+
+    /// Tells everyone who watches the key that it changed.
+    pub(crate) fn note_change(&self, name: &Arg, event: &CStr) {
+        // SAFETY: the context and the name are alive; the server copies the event.
+        unsafe {
+            server!(RedisModule_SignalModifiedKey(self.raw, name.as_raw()));
+            server!(RedisModule_NotifyKeyspaceEvent(
+                self.raw,
+                raw::REDISMODULE_NOTIFY_MODULE,
+                event.as_ptr(),
+                name.as_raw()
+            ));
+        }
+    }
+
+    /// Sends `APBF.INSERT name NOCREATE [AT at] ITEMS item ...` to replicas and to the append-only file.
+    pub(crate) fn replicate_insert(&self, name: &Arg, at: Option<u64>, items: &[Arg]) {
+        let command = c"APBF.INSERT".as_ptr();
+        let (name, no_create, items_word) = (name.as_raw(), NO_CREATE.get(), ITEMS.get());
+        let vector = items.as_ptr().cast::<*mut raw::RedisModuleString>();
+        // SAFETY: the arguments are what the format says: s = string, l = long long, v = an array of strings and its length.
+        // All are alive, and the server keeps references of its own.
+        unsafe {
+            if let Some(at) = at {
+                let at = c_longlong::try_from(at).unwrap_or(c_longlong::MAX);
+                let (format, at_word) = (c"ssslsv".as_ptr(), AT.get());
+                server!(RedisModule_Replicate(
+                    self.raw,
+                    command,
+                    format,
+                    name,
+                    no_create,
+                    at_word,
+                    at,
+                    items_word,
+                    vector,
+                    items.len()
+                ));
+            } else {
+                let format = c"sssv".as_ptr();
+                server!(RedisModule_Replicate(
+                    self.raw,
+                    command,
+                    format,
+                    name,
+                    no_create,
+                    items_word,
+                    vector,
+                    items.len()
+                ));
+            }
+        }
+    }
+
+    /// Sends `APBF.RESERVE name word ...` to replicas and to the append-only file.
+    pub(crate) fn replicate_reserve(&self, name: &Arg, words: &[String]) {
+        let words: Vec<*mut raw::RedisModuleString> = words
+            .iter()
+            // SAFETY: the context is alive, and the server copies the text.
+            .map(|word| unsafe { server!(RedisModule_CreateString(self.raw, word.as_ptr().cast(), word.len())) })
+            .collect();
+        // SAFETY: as above; the strings made here are given back once, after the server took its references.
+        unsafe {
+            let format = c"sv".as_ptr();
+            let vector = words.as_ptr();
+            server!(RedisModule_Replicate(
+                self.raw,
+                c"APBF.RESERVE".as_ptr(),
+                format,
+                name.as_raw(),
+                vector,
+                words.len()
+            ));
+            for word in words {
+                server!(RedisModule_FreeString(self.raw, word));
+            }
+        }
+    }
+}
+
+static NO_CREATE: Word = Word::new("NOCREATE");
+static AT: Word = Word::new("AT");
+static ITEMS: Word = Word::new("ITEMS");
+
+/// A word that is sent with every insertion: made once, since making it each time is felt.
+struct Word {
+    text: &'static str,
+    made: AtomicPtr<raw::RedisModuleString>,
+}
+
+impl Word {
+    const fn new(text: &'static str) -> Self {
+        Word { text, made: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    fn get(&self) -> *mut raw::RedisModuleString {
+        let made = self.made.load(Ordering::Relaxed);
+        if !made.is_null() {
+            return made;
+        }
+        // SAFETY: a string without a context is ours; it is kept for good. Only the thread of the commands comes here.
+        let made =
+            unsafe { server!(RedisModule_CreateString(ptr::null_mut(), self.text.as_ptr().cast(), self.text.len())) };
+        self.made.store(made, Ordering::Relaxed);
+        made
+    }
+}
+
+/// The words of `items` at these places, as the server's references to them.
+pub(crate) fn select(items: &[Arg], mut keep: impl FnMut(usize) -> bool) -> Vec<Arg> {
+    items.iter().enumerate().filter(|&(place, _)| keep(place)).map(|(_, item)| Arg(item.0)).collect()
+}
+
+/// Writes a line into the server's log, as a warning.
+pub(crate) fn warn(text: &str) {
+    let text = c_text(text);
+    // SAFETY: the server takes calls without a context; format and text are C strings.
+    unsafe {
+        if let Some(log) = raw::RedisModule_Log {
+            log(ptr::null_mut(), c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr());
+        }
+    }
+}
+
+/// A text on one line, without what C cannot hold.
+fn c_text(text: &str) -> CString {
+    let line: Vec<u8> = text.bytes().map(|byte| if byte < b' ' { b' ' } else { byte }).collect();
+    CString::new(line).expect("control characters, NUL among them, are gone")
+}
