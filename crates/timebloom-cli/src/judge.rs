@@ -69,6 +69,7 @@ impl From<ServerError> for JudgeError {
 
 /// Whose filter it is.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // there is one of it
 pub(crate) enum Place {
     Here(Filter),
     There(Box<Server>),

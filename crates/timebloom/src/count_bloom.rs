@@ -7,7 +7,7 @@ use crate::error::BuildError;
 use crate::hash::ItemHash;
 use crate::num::{MAX_COUNT, ceil_u64, floor_u64};
 use crate::sizing::Plan;
-use crate::slices::{Copying, MAX_SLICE_BITS, Slices, Tick};
+use crate::slices::{Copying, Lanes, MAX_SLICE_BITS, Slices, Tick};
 use crate::stats::{Counts, SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
@@ -198,9 +198,9 @@ impl CountBloom {
     /// # Ok::<(), timebloom::BuildError>(())
     /// ```
     pub fn max_memory_bytes(&self) -> u64 {
-        // a slice's bits, and what is kept beside them
-        let slice_bytes = self.slice_bits() / 8 + 128;
-        size_of::<Self>() as u64 + slice_bytes * self.plan.base_slices() as u64
+        // panels may have free lanes
+        let lanes = self.plan.base_slices().next_multiple_of(8);
+        size_of::<Self>() as u64 + Slices::heap_bytes_of(lanes, self.slice_bits() / 64, Lanes::OfOneSize)
     }
 
     /// The slices, youngest first.

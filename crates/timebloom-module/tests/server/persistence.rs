@@ -125,7 +125,8 @@ fn used_memory_knows_every_byte_and_gets_it_back() {
     let size = client.figure("big", "Size").integer().cast_unsigned();
     let grown = client.info_number("memory", "used_memory") - before;
     assert!(size > 2 << 20 && grown.abs_diff(size) < size / 10, "{size} {grown}");
-    assert!(client.info_number("timebloom", "timebloom_bytes") >= size);
+    // the size includes a little that is only taken while a lane is cleared
+    assert!(client.info_number("timebloom", "timebloom_bytes") >= size - size / 100);
     assert_eq!(client.info("timebloom", "timebloom_filters"), "2");
     for end in ["DEL big", "UNLINK big", "FLUSHALL ASYNC"] {
         client.send(end);

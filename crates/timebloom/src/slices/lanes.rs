@@ -20,8 +20,8 @@ pub(crate) enum Copying {
     Small,
 }
 
-/// Slices of this many lines are large: about those of two million items in the window.
-static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 14);
+/// Slices of this many lines are large: about those of four million items in the window.
+static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 15);
 
 /// The most bytes of a panel that is opened for more slices than one.
 const MAX_WIDE_BYTES: usize = 1 << 30;
@@ -86,8 +86,8 @@ impl Slices {
                 self.next_panel = self.next_panel.wrapping_add(1);
             }
             let mut width = alike.next_power_of_two().min(MAX_WIDTH);
-            if copying == Copying::Small && is_large(lines) && together == 1 {
-                // it will not get wider later
+            if copying == Copying::Small && is_large(lines) && together == 1 && self.has_full_panel_near(lines) {
+                // the rate is steady: others will follow, and it will not get wider later
                 width = MAX_WIDTH;
             }
             while width > alike && Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
@@ -129,6 +129,11 @@ impl Slices {
         } else {
             self.panels[0].clear_youngest();
         }
+    }
+
+    /// Whether there is a full panel of slices that are nearly as large.
+    fn has_full_panel_near(&self, lines: u32) -> bool {
+        self.panels.iter().any(|panel| !panel.has_free_lane() && panel.lines().abs_diff(lines) <= lines / 32)
     }
 
     /// Lets the first `hashes` slices take insertions, and no others.

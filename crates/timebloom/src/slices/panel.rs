@@ -7,6 +7,8 @@
 //! going up from the youngest, slices get older. The field of a slice says which six bits of the item's product name its
 //! bit, and stays the same for as long as the slice lives. Its lane is the field modulo the width (1, 2, 4 or 8 lanes).
 
+use std::fmt;
+
 use crate::hash::{ItemHash, splitmix64, wide_product};
 
 /// Lanes of the widest panel: their words fill a cache line.
@@ -35,7 +37,6 @@ fn small(number: usize) -> u8 {
 
 const _: () = assert!(size_of::<Panel>() <= Panel::OWN_BYTES);
 
-#[derive(Debug)]
 pub(super) struct Panel {
     /// The lines, from `padding` on.
     pub(super) words: Box<[u64]>,
@@ -269,6 +270,21 @@ impl Panel {
             }
         }
         *self = resized;
+    }
+}
+
+/// Without what depends on where in memory the words are.
+impl fmt::Debug for Panel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Panel { ages, lines, id, width, live, youngest, used, open, .. } = self;
+        let words = &self.words()[..*lines as usize * self.width()];
+        f.debug_struct("Panel")
+            .field("id", id)
+            .field("lines", lines)
+            .field("lanes", &(width, live, youngest, used, open))
+            .field("ages", ages)
+            .field("words", &words)
+            .finish()
     }
 }
 

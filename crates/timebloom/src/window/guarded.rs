@@ -36,7 +36,7 @@ const LAGGING: f64 = 0.5;
 const SPENT: f64 = 0.6;
 
 /// The stream speeds up when generations end before this share of their time; otherwise that is chance.
-const EARLY: f64 = 0.8;
+const EARLY: f64 = 0.95;
 
 /// How far the steady rate is behind, in generations: its half-life over the logarithm of 2.
 const STEADY_LAG: f64 = STEADY_INTERVALS / std::f64::consts::LN_2;
