@@ -2,9 +2,11 @@
 //!
 //! `cargo bench -p timebloom --bench peers -- --help` says what can be chosen. The way through the files: `options` says
 //! what to run, `workload` makes keys and times, `filters` puts one face on everything under test, `measure` takes the
-//! times by the stopwatch in `clock`, `report` prints them and writes them down. `small` is a run of its own, about filters of few items.
+//! times by the stopwatch in `clock`, `report` prints them and writes them down. `small` is a run of its own, about filters
+//! of few items, and `curve` draws how costs grow with the window.
 
 mod clock;
+mod curve;
 mod filters;
 mod measure;
 mod options;
@@ -48,6 +50,9 @@ fn measure_and_report(options: &Options) -> std::io::Result<()> {
             report::table(&result);
             results.push(result);
         }
+    }
+    if options.run == Run::Curve {
+        return curve::draw(&results);
     }
     report::aims(&results);
     report::write_json(&results)

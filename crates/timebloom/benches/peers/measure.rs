@@ -105,7 +105,7 @@ const WARM_UP: u64 = 32;
 
 pub fn measure(window: u64, eps: f64, options: &Options) -> Comparison {
     let effort = match options.run {
-        Run::Quick => Effort { visits: 8, chunks: 256, absent: 1_000_000 },
+        Run::Quick | Run::Curve => Effort { visits: 8, chunks: 256, absent: 1_000_000 },
         Run::Full | Run::Small if window > 10_000_000 => Effort { visits: 12, chunks: 256, absent: 2_000_000 },
         Run::Full | Run::Small => Effort { visits: 12, chunks: 512, absent: 4_000_000 },
     };

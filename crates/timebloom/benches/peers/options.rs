@@ -13,6 +13,7 @@ Measures the filters of timebloom beside their peers, and writes peers.json into
     --eps E         only this false positive rate; repeat for several (default: 0.01 and 0.001)
     --filter NAME   only this filter, besides fastbloom, which all others are compared with; repeat for several:
                     timebloom-time, timebloom-count, fastbloom, sbbf, fastbloom-rotating, hashmap
+    --curve         instead: windows of 1,000 to 100,000,000 items, drawn into docs/cost-by-window.svg
     --small         instead: insertions into windows of 64 to 1,000 items, and the bytes of small filters
     --help          this text";
 
@@ -25,6 +26,7 @@ const RATES: [f64; 2] = [0.01, 0.001];
 pub enum Run {
     Full,
     Quick,
+    Curve,
     Small,
 }
 
@@ -59,6 +61,7 @@ impl Request {
                 "--bench" => {} // from cargo
                 "--help" | "-h" => return Ok(Request::Help),
                 "--quick" => run = Run::Quick,
+                "--curve" => run = Run::Curve,
                 "--small" => run = Run::Small,
                 "--window" => windows.push(window(&value()?)?),
                 "--eps" => rates.push(rate(&value()?)?),
@@ -68,6 +71,12 @@ impl Request {
         }
         if !any {
             return Ok(Request::NotABenchmark);
+        }
+        if run == Run::Curve {
+            windows = (0..=10)
+                .map(|half| if half % 2 == 0 { 10_u64.pow(3 + half / 2) } else { 3 * 10_u64.pow(3 + half / 2) })
+                .collect();
+            (rates, filters) = (vec![0.01], vec![Kind::TimeBloom]);
         }
         if windows.is_empty() {
             windows = WINDOWS.into_iter().filter(|&window| run == Run::Full || window <= 1_000_000).collect();

@@ -133,7 +133,7 @@ impl Slices {
 
     /// The size of the slice at `position`, in `0..len()`.
     pub(crate) fn bits_of(&self, position: usize) -> u64 {
-        self.panel(self.slot(position).panel).slice_bits()
+        self.home(position).slice_bits()
     }
 
     /// Items inserted into the slice at `position`, which receives, repeats included.
@@ -359,8 +359,20 @@ impl Slices {
         self.panels.iter().find(|panel| panel.id() == id).expect("I7: every slice has a panel")
     }
 
+    /// The panel of the slice at `position`.
+    fn home(&self, position: usize) -> &Panel {
+        if position >= 64 {
+            return self.panel(self.slot(position).panel);
+        }
+        self.panels.iter().find(|panel| panel.ages >> position & 1 == 1).expect("I7: every slice has a panel")
+    }
+
     /// The panel of the slice at `position`, and the slice's place among those of the panel, youngest first.
     fn place(&self, position: usize) -> (&Panel, usize) {
+        if position < 64 {
+            let panel = self.home(position);
+            return (panel, (panel.ages & ((1 << position) - 1)).count_ones() as usize);
+        }
         let id = self.slot(position).panel;
         let index = self.row[self.row.len() - position..].iter().filter(|slot| slot.panel == id).count();
         (self.panel(id), index)

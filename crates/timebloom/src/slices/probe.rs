@@ -16,6 +16,7 @@ pub(crate) enum Which {
 }
 
 /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
+#[inline(never)] // where there is a faster way, this one should not be in it
 fn matches_portably(panels: &[Panel], hash: ItemHash) -> u64 {
     panels.iter().map(|panel| deposit(panel.read(hash), panel.ages)).fold(0, |a, b| a | b)
 }
@@ -35,6 +36,7 @@ fn deposit(mut bits: u32, mut places: u64) -> u64 {
 }
 
 /// Sets the item's bit in every slice that takes insertions.
+#[inline(never)] // see above
 fn set_portably(panels: &mut [Panel], hash: ItemHash) {
     // panels stand in order of their youngest slice
     panels.iter_mut().take_while(|panel| panel.open() != 0).for_each(|panel| panel.write(hash));
@@ -46,18 +48,19 @@ fn set_portably(panels: &mut [Panel], hash: ItemHash) {
 fn is_fast() -> bool {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     // asking std takes longer than this
-    const UNKNOWN: u8 = 0;
     const NO: u8 = 1;
     const YES: u8 = 2;
-    static FAST: AtomicU8 = AtomicU8::new(UNKNOWN);
+    static FAST: AtomicU8 = AtomicU8::new(0);
+    #[cold]
+    fn detect(answer: &AtomicU8) -> bool {
+        let fast = super::simd::available();
+        answer.store(if fast { YES } else { NO }, Relaxed);
+        fast
+    }
     match FAST.load(Relaxed) {
         YES => true,
         NO => false,
-        _ => {
-            let fast = super::simd::available();
-            FAST.store(if fast { YES } else { NO }, Relaxed);
-            fast
-        }
+        _ => detect(&FAST),
     }
 }
 
