@@ -62,10 +62,13 @@ const BURST: f64 = 4.0;
 const BURST_TIME: f64 = 0.125;
 
 /// The part of what is left of the allowed rate that a burst may spend before it must have outgrown what was foreseen.
-const BURST_SHARE: f64 = 0.125;
+const BURST_SHARE: f64 = 0.2;
+
+/// Slices for a burst have room for so many times what was seen of it.
+const BURST_GROWTH: f64 = 5.0;
 
 /// Items that a burst is expected to have, once it is one: slices for these are small in any case.
-const BURST_ITEMS: f64 = 2_048.0;
+const BURST_ITEMS: f64 = 16_384.0;
 
 /// Fewer hash functions than this cannot follow a stream that speeds up: what one slice adds to the rate falls too slowly
 /// with its size.
@@ -216,8 +219,9 @@ fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Openin
     // all fills the same: F is their product
     let fill = libm::pow(left / config.plan.crowding(), 1.0 / k).min(0.5);
     let load = -libm::log(1.0 - fill);
-    let items = BURST * observed.items as f64;
-    let items = items.max(BURST_ITEMS.min(BURST * items)).min(observed.current.max(items));
+    let items = BURST_GROWTH * observed.items as f64;
+    // a small one is cheap to overrate, and fewer slices are quicker to look at
+    let items = items.max(BURST_ITEMS.min(16.0 * items)).min(observed.current.max(items));
     let slices = vec![config.slice_bits(items / load.max(1e-3)); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
     let forecast = Forecast::after_opening(window, &slices, aging);
