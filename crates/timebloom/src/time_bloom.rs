@@ -176,7 +176,7 @@ impl TimeBloom {
     /// use std::time::Duration;
     /// use timebloom::{TimeBloom, Timestamp};
     ///
-    /// let mut filter = TimeBloom::builder(Duration::from_secs(3_600)).build()?;
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(3_600)).seed(1).build()?;
     /// let at = |minute: u64| Timestamp::from_secs(60 * minute);
     /// filter.insert_at("192.0.2.7", at(10))?;
     /// filter.insert_at("192.0.2.8", at(30))?;

@@ -127,7 +127,7 @@ impl TimeBloom {
     /// use timebloom::{TimeBloom, Timestamp};
     ///
     /// let at = |minute: u64| Timestamp::from_secs(60 * minute);
-    /// let mut filter = TimeBloom::builder(Duration::from_secs(3_600)).build()?;
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(3_600)).seed(1).build()?;
     /// filter.insert_at("early", at(100))?;
     /// filter.insert_at("late", at(130))?;
     /// let bytes = filter.to_bytes();
