@@ -64,6 +64,9 @@ const BURST_TIME: f64 = 0.125;
 /// The part of what is left of the allowed rate that a burst may spend before it must have outgrown what was foreseen.
 const BURST_SHARE: f64 = 0.2;
 
+/// Less than this share of the allowed rate is not enough for a burst.
+const BURST_LEAST: f64 = 0.01;
+
 /// Slices for a burst have room for so many times what was seen of it.
 const BURST_GROWTH: f64 = 5.0;
 
@@ -94,20 +97,20 @@ pub(super) fn next(window: &Window, observed: &Observed, aging: &Runs, rate: f64
     }
     let wanted = opening.generation_size;
     let forecast = Forecast::after_opening(window, opening.slices.as_slice(), aging.clone());
-    let rate = forecast.rate_after(wanted);
+    let predicted = forecast.rate_after(wanted);
     let covered = window.clock.nanos_since(window.oldest_bound) as f64 / config.span as f64;
-    let spent = rate / config.plan.false_positive_rate();
+    let spent = predicted / config.plan.false_positive_rate();
     let lagging = (wanted as f64) < LAGGING * target && spent > SPENT * covered.min(1.0);
     let limit = config.rate_limit();
-    let allowed = if rate <= limit { wanted } else { forecast.insertions_within(limit, wanted) };
+    let allowed = if predicted <= limit { wanted } else { forecast.insertions_within(limit, wanted) };
     let one_slice = Opening { generation_size: allowed, ..opening };
     if !lagging && allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
         return one_slice;
     }
     if (observed.elapsed as f64) < BURST_TIME * config.target_shift_interval() as f64 {
         let burst = burst(window, observed, aging.clone(), rate);
-        let is_allowed = burst.generation_size > 2 * observed.items && window.over_limit(&burst).is_none();
-        if is_allowed {
+        let is_worthwhile = |burst: &Opening| burst.generation_size > 2 * observed.items;
+        if let Some(burst) = burst.filter(|burst| is_worthwhile(burst) && window.over_limit(burst).is_none()) {
             return burst;
         }
     }
@@ -211,10 +214,14 @@ fn lane_bits(window: &Window, wanted: f64, target: f64) -> u64 {
 }
 
 /// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
-/// allowed rate or its time. That takes half of the bits that slices for several generations would.
-fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Opening {
+/// allowed rate or its time. That takes half of the bits that slices for several generations would. `None` if the row has
+/// spent nearly all of the rate: the slices would have to be huge.
+fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Option<Opening> {
     let config = &window.config;
-    let left = (config.rate_limit() - rate).max(0.0) * BURST_SHARE;
+    let left = (config.rate_limit() - rate) * BURST_SHARE;
+    if left < BURST_LEAST * config.plan.false_positive_rate() {
+        return None;
+    }
     let k = config.plan.hashes() as f64;
     // all fills the same: F is their product
     let fill = libm::pow(left / config.plan.crowding(), 1.0 / k).min(0.5);
@@ -222,11 +229,11 @@ fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Openin
     let items = BURST_GROWTH * observed.items as f64;
     // a small one is cheap to overrate, and fewer slices are quicker to look at
     let items = items.max(BURST_ITEMS.min(16.0 * items)).min(observed.current.max(items));
-    let slices = vec![config.slice_bits(items / load.max(1e-3)); config.plan.hashes()];
+    let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
     let forecast = Forecast::after_opening(window, &slices, aging);
     let generation_size = forecast.insertions_within(rate + left, wanted).max(1);
-    Opening { slices: Sizes::Many(slices), generation_size }
+    Some(Opening { slices: Sizes::Many(slices), generation_size })
 }
 
 /// The least target as a share of what fills a slice of 64 bits: the rest keeps a quiet filter at one word a slice even
