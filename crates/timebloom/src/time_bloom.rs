@@ -151,7 +151,7 @@ impl TimeBloom {
     /// [`contains_at`](Self::contains_at) for a hash.
     #[inline]
     pub fn contains_hash_at(&self, hash: ItemHash, now: Timestamp) -> bool {
-        self.window.slices.has_run(hash, 0..self.window.live(now))
+        self.window.slices.has_run_since(hash, self.window.horizon(now))
     }
 
     /// Whether an item was seen in the last `within` before `now`: always true for one inserted in

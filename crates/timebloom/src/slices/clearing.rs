@@ -85,7 +85,9 @@ impl Slices {
         let panel = self.panels.iter_mut().find(|panel| panel.id() == clearing.panel).expect("I7: it has a panel");
         clearing.clear(panel, panel.spot(hash).line);
         let is_turn = self.generation_items.is_multiple_of(INSERTIONS);
-        if !(is_turn && clearing.advance(panel, LINES)) {
+        if is_turn && clearing.advance(panel, LINES) {
+            self.note_shape();
+        } else {
             self.clearing = Some(clearing);
         }
     }

@@ -93,7 +93,9 @@ impl Slices {
             while width > alike && Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
                 width /= 2;
             }
-            let panel = Panel::new(lines, self.next_panel, width);
+            let mut panel = Panel::new(lines, self.next_panel, width);
+            // slices of one run should have different fields
+            panel.youngest = self.panels.first().map_or(0, Panel::youngest);
             self.next_panel = self.next_panel.wrapping_add(1);
             self.panels.reserve_exact(1);
             self.panels.push(panel);
@@ -167,6 +169,7 @@ impl Slices {
         for panel in &mut self.panels {
             if panel.live() * 2 <= panel.width() && copying.allows(panel) {
                 panel.resize(panel.live().next_power_of_two().min(MAX_WIDTH));
+                self.is_wide = false;
             }
         }
     }

@@ -76,8 +76,10 @@ pub(crate) struct Slices {
     tick: Tick,
     /// A large slice that still has bits of the one whose lane it took.
     clearing: Option<Box<Clearing>>,
-    /// Every slice saw an insertion at this time or later.
+    /// Every slice saw an insertion at this time or later. `MIN` while there are none but those that receive.
     all_since: Timestamp,
+    /// Whether there is a short way through all slices: never without [`Slices::has_wide_panels`].
+    is_wide: bool,
 }
 
 impl Slices {
@@ -97,7 +99,8 @@ impl Slices {
             hashes,
             tick,
             clearing: None,
-            all_since: Timestamp::MAX,
+            all_since: Timestamp::MIN,
+            is_wide: false,
         }
     }
 
@@ -227,10 +230,7 @@ impl Slices {
     /// How many slices, from the youngest on, saw an insertion at `oldest` or later.
     #[inline]
     pub(crate) fn since(&self, oldest: Timestamp) -> usize {
-        if oldest <= self.all_since && oldest <= self.newest {
-            return self.len();
-        }
-        self.some_since(oldest)
+        if oldest <= self.all_since { self.len() } else { self.some_since(oldest) }
     }
 
     #[cold]
@@ -280,13 +280,14 @@ impl Slices {
             self.opened += 1;
         }
         self.open_receiving();
-        self.note_oldest();
+        self.note_shape();
     }
 
     /// Brings up to date what follows from the rest.
-    fn note_oldest(&mut self) {
+    fn note_shape(&mut self) {
         let is_aging = self.len() > self.hashes();
-        self.all_since = if is_aging { self.newest_of(self.len() - 1) } else { Timestamp::MAX };
+        self.all_since = if is_aging { self.newest_of(self.len() - 1) } else { Timestamp::MIN };
+        self.is_wide = self.has_wide_panels();
     }
 
     /// Counts the generation in the slices that it entered, of which the last `closing` receive no longer.
@@ -326,7 +327,7 @@ impl Slices {
             self.clearing = None;
         }
         self.close_lane(slot.panel);
-        self.note_oldest();
+        self.note_shape();
         Some(newest)
     }
 
@@ -336,7 +337,7 @@ impl Slices {
         self.panels = Vec::new();
         self.clearing = None;
         self.generation_items = 0;
-        self.note_oldest();
+        self.note_shape();
     }
 
     /// Gives back the places of slices that have gone.

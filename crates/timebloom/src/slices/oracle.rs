@@ -10,7 +10,7 @@ use crate::timestamp::Timestamp;
 struct PlainSlice {
     panel: u16,
     lines: u64,
-    /// Which six bits of the product are its own, for as long as it lives.
+    /// Which byte of an item's fields is its own, for as long as it lives.
     field: u32,
     places: HashSet<(u64, u64)>,
     items: Vec<ItemHash>,
@@ -19,12 +19,15 @@ struct PlainSlice {
 impl PlainSlice {
     /// FORMAT.md: the word, and the bit in it.
     fn place(&self, hash: ItemHash) -> (u64, u64) {
-        let multiplier = splitmix64(self.panel.into()) | 1 | 1 << 63;
-        let product = u128::from(hash.as_u64()) * u128::from(multiplier);
-        let low = product & u128::from(u64::MAX);
-        let line = (low * u128::from(self.lines)) >> 64;
-        let bit = 63 - (product >> (64 + 6 * self.field) & 63);
-        (u64::try_from(line).unwrap(), u64::try_from(bit).unwrap())
+        let own = splitmix64(self.panel.into()) | 1 | 1 << 63;
+        let low = hash.as_u64().wrapping_mul(own);
+        let line = (u128::from(low) * u128::from(self.lines)) >> 64;
+        let shared = 0x9e37_79b9_7f4a_7c15;
+        let multiplier = if self.lines < 64 { own } else { shared };
+        let high = u64::try_from((u128::from(hash.as_u64()) * u128::from(multiplier)) >> 64).unwrap();
+        let low = hash.as_u64().wrapping_mul(multiplier);
+        let fields = high ^ (low << 32 | low >> 32);
+        (u64::try_from(line).unwrap(), 63 - (fields >> (8 * self.field) & 63))
     }
 }
 
@@ -51,8 +54,11 @@ impl Pair {
         assert!(self.slices.stored_panels().eq(one_by_one.stored_panels()), "the same, in fewer steps");
         for (position, &bits) in sizes.iter().enumerate().rev() {
             let panel = self.slices.slot(position).panel;
-            // a slice has the field before that of the slice before it in the panel; a panel starts at the last
-            let field = self.fields.get(&panel).map_or(7, |last| (last + 7) % 8);
+            // a slice has the field before that of the last slice in the panel; a panel starts with the one before that
+            // of the last slice of all
+            let is_new = self.plain.iter().all(|slice| slice.panel != panel);
+            let last = if is_new { self.plain.front().map(|slice| slice.field) } else { Some(self.fields[&panel]) };
+            let field = (last.unwrap_or(0) + 7) % 8;
             self.fields.insert(panel, field);
             let (places, items) = (HashSet::new(), Vec::new());
             self.plain.push_front(PlainSlice { panel, lines: bits / 64, field, places, items });
@@ -119,6 +125,7 @@ impl Pair {
         for range in [0..length, start..random.usize(start..=length), 0..length.min(64), 0..length.min(65)] {
             assert_eq!(self.slices.has_run(hash, range.clone()), self.has_run(hash, range.clone()), "{range:?}");
         }
+        assert_eq!(self.slices.has_run_since(hash, Timestamp::MIN), self.has_run(hash, 0..length));
         let hashes = self.slices.hashes();
         let ends_run = |&end: &usize| self.has_run(hash, end - hashes..end);
         let youngest = (hashes..=length).find(ends_run).map(|first| {
@@ -198,6 +205,7 @@ fn rows_of_one_size_agree_with_sets() {
         }
         compare(seed, 1, 10, &[128], STEPS);
         compare(seed, 9, 41, &[640], STEPS);
+        compare(seed, 4, 24, &[4_096], STEPS);
     }
 }
 
@@ -210,6 +218,7 @@ fn rows_of_several_sizes_agree_with_sets() {
         }
         compare(seed, 5, 30, &[64, 192, 512, 1_024], STEPS);
         compare(seed, 12, 60, &[320, 384, 448], STEPS);
+        compare(seed, 9, 40, &[4_032, 4_096, 4_160], STEPS);
     }
 }
 

@@ -3,9 +3,13 @@
 //! The words of a panel stand line by line; line `i` holds word `i` of each of its lanes side by side, and each lane is
 //! one slice. With eight lanes a line is 64 bytes. An item has one line per panel, and in it one bit per slice.
 //!
-//! Slices come and go in a ring of eight *fields*: a new slice gets the field before that of the youngest one, so that
-//! going up from the youngest, slices get older. The field of a slice says which six bits of the item's product name its
-//! bit, and stays the same for as long as the slice lives. Its lane is the field modulo the width (1, 2, 4 or 8 lanes).
+//! Slices come and go in a ring of eight *seats*: a new slice gets the seat before that of the youngest one, so that
+//! going up from the youngest, slices get older. A slice keeps its seat for as long as it lives. Its lane is the seat
+//! modulo the width (1, 2, 4 or 8 lanes).
+//!
+//! An item has eight *fields*, the bytes of a 64-bit word. Six bits of one name its bit in the slice on the seat of that
+//! number. The word is the panel's own while slices are short. Two items hardly meet in more than one panel when slices
+//! are long, so that panels of long ones share one word, and a query makes its vectors of fields once.
 
 use std::fmt;
 
@@ -14,8 +18,8 @@ use crate::hash::{ItemHash, splitmix64, wide_product};
 /// Lanes of the widest panel: their words fill a cache line.
 pub(super) const MAX_WIDTH: usize = 8;
 
-/// Bits of an item's position inside a word.
-pub(super) const FIELD_BITS: usize = 6;
+/// From this many lines on, panels share the word that an item's fields are in.
+const SHARED_LINES: u32 = 64;
 
 /// A cache line.
 const LINE_BYTES: usize = 64;
@@ -54,7 +58,7 @@ pub(super) struct Panel {
     pub(super) width: u8,
     /// Slices in it. In `0..=width`.
     pub(super) live: u8,
-    /// The field of the youngest slice. In `0..8`.
+    /// The seat of the youngest slice. In `0..8`.
     pub(super) youngest: u8,
     /// One bit per lane: whether a slice has gone from it and left its bits.
     used: u8,
@@ -67,15 +71,33 @@ pub(super) struct Panel {
 pub(super) struct Spot {
     /// In `0..lines`.
     pub(super) line: usize,
-    /// Six bits for each field, field 0 lowest: the bit's place in the word, counted from the highest.
+    /// The fields, a byte each, that of seat 0 lowest. Six bits: the bit's place in the word, counted from the highest.
     pub(super) fields: u64,
 }
 
 impl Spot {
+    /// The item's bit in the slice on this seat.
     #[inline]
-    fn bit(self, field: usize) -> u64 {
-        1 << 63 >> (self.fields >> (FIELD_BITS * field) & 63)
+    fn bit(self, seat: usize) -> u64 {
+        1 << 63 >> (self.fields.to_le_bytes()[seat] & 63)
     }
+}
+
+/// The multiplier of the word that panels share: 2^64 divided by the golden ratio.
+const SHARED_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The word of an item that panels of many lines share.
+#[inline]
+pub(super) fn shared_fields(hash: ItemHash) -> u64 {
+    fields_by(hash, SHARED_MULTIPLIER)
+}
+
+#[inline]
+fn fields_by(hash: ItemHash, multiplier: u64) -> u64 {
+    // filters that have only hashes from a certain range, or only items of one line, need all fields as well: the one
+    // leaves the high half little choice, the other the upper bits of the low half
+    let (low, high) = wide_product(hash.as_u64(), multiplier);
+    high ^ low.rotate_left(32)
 }
 
 impl Panel {
@@ -156,9 +178,21 @@ impl Panel {
         self.padding.into()
     }
 
-    /// The field of its youngest slice.
+    /// The seat of its youngest slice.
     pub(super) fn youngest(&self) -> u8 {
         self.youngest
+    }
+
+    /// Whether the fields of an item are the same here as in every other panel that shares them.
+    fn shares_fields(&self) -> bool {
+        self.lines >= SHARED_LINES
+    }
+
+    /// Whether it has eight lanes and shares the fields of an item with other panels: what vector instructions make the
+    /// most of.
+    #[inline]
+    pub(super) fn is_wide(&self) -> bool {
+        self.width() == MAX_WIDTH && self.shares_fields()
     }
 
     /// The lanes that take insertions, a bit each.
@@ -170,23 +204,29 @@ impl Panel {
         self.live < self.width
     }
 
-    /// The field of its `index`-th slice, youngest first.
+    /// The seat of its `index`-th slice, youngest first.
     #[inline]
-    fn field(&self, index: usize) -> usize {
+    fn seat(&self, index: usize) -> usize {
         (usize::from(self.youngest) + index) % MAX_WIDTH
     }
 
     /// The lane of its `index`-th slice, youngest first.
     pub(super) fn lane(&self, index: usize) -> usize {
-        self.field(index) & (self.width() - 1)
+        self.seat(index) & (self.width() - 1)
     }
 
     #[inline]
     pub(super) fn spot(&self, hash: ItemHash) -> Spot {
-        let (low, fields) = wide_product(hash.as_u64(), self.multiplier);
-        let (_, line) = wide_product(low, u64::from(self.lines));
+        let fields = if self.shares_fields() { shared_fields(hash) } else { fields_by(hash, self.multiplier) };
+        Spot { line: self.line(hash), fields }
+    }
+
+    #[inline]
+    pub(super) fn line(&self, hash: ItemHash) -> usize {
+        let (_, line) = wide_product(hash.as_u64().wrapping_mul(self.multiplier), u64::from(self.lines));
         #[allow(clippy::cast_possible_truncation)] // below `lines`, a u32
-        Spot { line: line as usize, fields }
+        let line = line as usize;
+        line
     }
 
     /// The words of all lines.
@@ -205,7 +245,7 @@ impl Panel {
     pub(super) fn read(&self, hash: ItemHash) -> u32 {
         let spot = self.spot(hash);
         let line = &self.words()[spot.line * self.width()..][..self.width()];
-        let has_bit = |index: usize| line[self.lane(index)] & spot.bit(self.field(index)) != 0;
+        let has_bit = |index: usize| line[self.lane(index)] & spot.bit(self.seat(index)) != 0;
         (0..self.live()).fold(0, |found, index| found | u32::from(has_bit(index)) << index)
     }
 
@@ -215,8 +255,8 @@ impl Panel {
         let spot = self.spot(hash);
         let width = self.width();
         for index in 0..self.open.count_ones() as usize {
-            let (field, lane) = (self.field(index), self.lane(index));
-            self.words_mut()[spot.line * width + lane] |= spot.bit(field);
+            let (seat, lane) = (self.seat(index), self.lane(index));
+            self.words_mut()[spot.line * width + lane] |= spot.bit(seat);
         }
     }
 
@@ -255,7 +295,7 @@ impl Panel {
         lines.iter().skip(lane).step_by(width).map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Copies the slices into a panel of another width. Every slice keeps its field.
+    /// Copies the slices into a panel of another width. Every slice keeps its seat.
     pub(super) fn resize(&mut self, width: usize) {
         debug_assert!(self.live() <= width && width <= MAX_WIDTH && width.is_power_of_two(), "{width} lanes");
         let mut resized = Panel::new(self.lines, self.id, width);

@@ -2,6 +2,7 @@
 
 use super::Slices;
 use super::panel::Panel;
+use super::query::AT_ONCE;
 use crate::hash::ItemHash;
 
 /// Half a megabyte: what the second cache of most machines holds.
@@ -45,7 +46,7 @@ fn set_portably(panels: &mut [Panel], hash: ItemHash) {
 /// Whether this machine has the instructions of [`super::simd`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn is_fast() -> bool {
+pub(super) fn is_fast() -> bool {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     // asking std takes longer than this
     const NO: u8 = 1;
@@ -64,6 +65,11 @@ fn is_fast() -> bool {
     }
 }
 
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn is_fast() -> bool {
+    false
+}
+
 /// One bit per slice of a panel, youngest lowest: whether it has the item's bit.
 #[inline]
 pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
@@ -75,6 +81,11 @@ pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
 }
 
 impl Slices {
+    /// Whether the short way through all slices can be taken.
+    pub(super) fn has_wide_panels(&self) -> bool {
+        self.len() <= 64 && self.clearing.is_none() && self.panels.iter().all(Panel::is_wide) && is_fast()
+    }
+
     /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
     #[inline]
     pub(super) fn matches(&self, hash: ItemHash) -> u64 {
@@ -87,7 +98,7 @@ impl Slices {
 
     /// [`matches`](Self::matches) for several items: one result for each, all 0 before.
     #[inline]
-    pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64]) {
+    pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
             return super::simd::matches_each(&self.panels, hashes, found);
@@ -121,6 +132,11 @@ impl Slices {
     #[inline(always)]
     pub(super) fn set_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            super::simd::set_wide(&mut self.panels, hash);
+            return;
+        }
+        #[cfg(target_arch = "x86_64")]
         if is_fast() {
             super::simd::set(&mut self.panels, hash);
             return;
@@ -140,13 +156,16 @@ mod tests {
     #[cfg_attr(miri, ignore = "it has no vector instructions")]
     fn vector_instructions_do_the_same() {
         assert!(simd::available(), "this machine cannot run the test");
+        let mut wide_rows = 0;
         for seed in 0..40 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut slices = Slices::new(random.usize(1..=64), Tick::ONE);
+            // of one size they become wide soon
+            let (least, sizes) = if seed % 2 == 0 { (1, 3) } else { (64, 1 + seed / 2 % 2) };
             let mut item = 0_u32;
             for _ in 0..200 {
-                slices.shift(&[64 * random.u64(1..4)], Copying::Any);
-                if slices.len() > 80 || random.u32(..4) == 0 {
+                slices.shift(&[64 * random.u64(least..least + sizes)], Copying::Any);
+                if slices.len() > usize::try_from(80 - seed % 4 * 10).unwrap() || random.u32(..4) == 0 {
                     slices.pop();
                     slices.narrow(Copying::Any);
                 }
@@ -157,20 +176,31 @@ mod tests {
                     simd::set(&mut fast.panels, hash);
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                    if slices.is_wide {
+                        let mut wide = slices.clone();
+                        simd::set_wide(&mut wide.panels, hash);
+                        assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                    }
                     slices.insert(hash, Timestamp::MIN);
                     assert!(fast.stored_words().eq(slices.stored_words()), "seed {seed}, item {item}");
                     for probe in [item, random.u32(..=item), random.u32(..)] {
                         let hash = ItemHash::new(probe.to_le_bytes(), seed);
                         let expected = matches_portably(&slices.panels, hash);
                         assert_eq!(simd::matches(&slices.panels, hash), expected);
+                        if slices.is_wide {
+                            wide_rows += 1;
+                            let has_run = slices.has_run(hash, 0..slices.len());
+                            assert_eq!(simd::has_wide_run(&slices.panels, hash, slices.hashes.into()), has_run);
+                        }
                         assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
-                        let mut found = [0; 3];
-                        simd::matches_each(&slices.panels, &[hash; 3], &mut found);
-                        assert_eq!(found, [expected; 3]);
+                        let mut found = [0; AT_ONCE];
+                        simd::matches_each(&slices.panels, &[hash; AT_ONCE], &mut found);
+                        assert_eq!(found, [expected; AT_ONCE]);
                         simd::prefetch(&slices.panels, &[hash]);
                     }
                 }
             }
         }
+        assert!(wide_rows > 1_000, "{wide_rows}");
     }
 }

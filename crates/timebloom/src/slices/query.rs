@@ -5,11 +5,23 @@ use std::ops::{Range, RangeInclusive};
 use super::Slices;
 use super::probe::{Which, read};
 use crate::hash::ItemHash;
+use crate::timestamp::Timestamp;
 
 /// Items that are looked up together.
 pub(crate) const AT_ONCE: usize = 16;
 
 impl Slices {
+    /// Whether some `hashes` consecutive slices of those that saw an insertion at `oldest` or later all have the item's
+    /// bit.
+    #[inline]
+    pub(crate) fn has_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide && oldest <= self.all_since {
+            return super::simd::has_wide_run(&self.panels, hash, self.hashes.into());
+        }
+        self.has_run(hash, 0..self.since(oldest))
+    }
+
     /// Whether some `hashes` consecutive slices within `range` all have the item's bit.
     #[inline]
     pub(crate) fn has_run(&self, hash: ItemHash, range: Range<usize>) -> bool {
@@ -30,11 +42,10 @@ impl Slices {
             return;
         }
         let mut found = [0; AT_ONCE];
-        let found = &mut found[..hashes.len()];
         self.prefetch(hashes, Which::All);
-        self.matches_each(hashes, found);
+        self.matches_each(hashes, &mut found);
         let inside = u64::MAX >> (64 - live);
-        found.iter().for_each(|found| answer(runs(found & inside, self.hashes.into()) != 0));
+        found[..hashes.len()].iter().for_each(|found| answer(runs(found & inside, self.hashes.into()) != 0));
     }
 
     /// Which of the first 64 slices have the item's bit.
@@ -111,7 +122,7 @@ impl Slices {
 
 /// Where runs of `length` set bits begin: bit `i` when bits `i..i + length` are all set.
 #[inline]
-fn runs(bits: u64, length: u32) -> u64 {
+pub(super) fn runs(bits: u64, length: u32) -> u64 {
     // after each step, bit `i` says that `have` bits are set from there on
     let (mut runs, mut have) = (bits, 1);
     if length >= 8 {

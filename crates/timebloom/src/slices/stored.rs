@@ -109,7 +109,8 @@ impl Slices {
             hashes,
             tick,
             clearing: None,
-            all_since: Timestamp::MAX,
+            all_since: Timestamp::MIN,
+            is_wide: false,
         }
     }
 
@@ -143,7 +144,7 @@ impl Slices {
             panel.take_words(words);
         }
         self.open_receiving();
-        self.note_oldest();
+        self.note_shape();
         Ok(())
     }
 

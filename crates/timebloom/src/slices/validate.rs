@@ -28,6 +28,9 @@ impl Slices {
         if let Some(panel) = self.panels.iter().find(|panel| !panel.has_all_words()) {
             return Err(format!("I7: panel {} has not as many words as it needs", panel.id()));
         }
+        if self.is_wide && !self.has_wide_panels() {
+            return Err("I7: some panels are too narrow for the short way through all".to_owned());
+        }
         if let Some(panel) = self.panels.iter().find(|panel| panel.live() * 2 <= panel.width() && !panel.is_large()) {
             let (id, live, width) = (panel.id(), panel.live(), panel.width());
             return Err(format!("I7: panel {id} has {live} slices in {width} lanes: it should be narrower"));
@@ -76,7 +79,7 @@ impl Slices {
             }
             let (live, youngest) = (panel.live(), panel.youngest());
             if !PanelRecord::WIDTHS.contains(&panel.width) || youngest >= 8 || live > width {
-                return Err(format!("I7: panel {id} has {width} lanes, and {live} slices from field {youngest}"));
+                return Err(format!("I7: panel {id} has {width} lanes, and {live} slices from seat {youngest}"));
             }
         }
         let mut ids: Vec<(u16, usize)> = self.panels.iter().map(Panel::id).zip(0..).collect();
