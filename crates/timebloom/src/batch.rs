@@ -254,7 +254,7 @@ impl TimeBloom {
         let live = self.window.live(now);
         seen.reserve(hashes.len());
         for chunk in hashes.chunks(AT_ONCE) {
-            self.window.slices.has_runs(chunk, live, |is_seen| seen.push(is_seen));
+            seen.extend_from_slice(&self.window.slices.has_runs(chunk, live)[..chunk.len()]);
         }
     }
 }
@@ -383,7 +383,7 @@ impl CountBloom {
         let live = self.live(self.capacity);
         seen.reserve(hashes.len());
         for chunk in hashes.chunks(AT_ONCE) {
-            self.slices.has_runs(chunk, live, |is_seen| seen.push(is_seen));
+            seen.extend_from_slice(&self.slices.has_runs(chunk, live)[..chunk.len()]);
         }
     }
 }

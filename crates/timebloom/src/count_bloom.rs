@@ -11,8 +11,8 @@ use crate::slices::{Copying, Lanes, MAX_SLICE_BITS, Slices, Tick};
 use crate::stats::{Counts, SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
-use crate::window::rate_of;
 use crate::window::validate::validate_rate;
+use crate::window::{rate_of, rounded_up};
 
 /// A Bloom filter over the last `capacity` insertions.
 ///
@@ -132,7 +132,7 @@ impl CountBloom {
 
     /// [`contains`](Self::contains) for a hash.
     pub fn contains_hash(&self, hash: ItemHash) -> bool {
-        self.slices.has_run(hash, 0..self.live(self.capacity))
+        self.slices.has_run_since(hash, self.horizon(self.capacity))
     }
 
     /// Whether an item is among the last `count` insertions, as far as the window reaches: always true if it is.
@@ -159,12 +159,13 @@ impl CountBloom {
     /// The filter's figures.
     pub fn stats(&self) -> Stats {
         let live = self.live(self.capacity);
-        let worst_open = rate_of(&self.slices, &self.plan, self.slices.len());
+        let rate = rate_of(&self.slices, &self.plan, live);
+        let worst_open = rate_of(&self.slices, &self.plan, self.slices.len()).max(rate);
         Stats {
             slices: self.slices.len(),
             bits: self.slices.bits(),
             items_in_window: self.slices.items_in(live),
-            false_positive_rate: rate_of(&self.slices, &self.plan, live),
+            false_positive_rate: rate,
             worst_false_positive_rate: worst_open.max(self.worst_rate),
             inserted: self.inserted,
             shifts: self.shifts,
@@ -246,10 +247,12 @@ impl CountBloom {
 
     /// Slices that may hold one of the last `count` items.
     pub(crate) fn live(&self, count: u64) -> usize {
-        if count == 0 {
-            return 0;
-        }
-        self.slices.since(Timestamp::from_nanos((self.inserted + 1).saturating_sub(count)))
+        if count == 0 { 0 } else { self.slices.since(self.horizon(count)) }
+    }
+
+    /// The "time" of the first of the last `count` insertions.
+    fn horizon(&self, count: u64) -> Timestamp {
+        Timestamp::from_nanos((self.inserted + 1).saturating_sub(count))
     }
 
     /// Insertions between two shifts: `l` generations hold the window.
@@ -282,7 +285,8 @@ impl CountBloom {
 
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go.
     fn note_rate(&mut self) {
-        self.worst_rate = self.worst_rate.max(rate_of(&self.slices, &self.plan, self.slices.len()));
+        self.worst_rate =
+            self.worst_rate.max(rounded_up(rate_of(&self.slices, &self.plan, self.slices.len())).min(1.0));
     }
 
     /// All slices have one size: that at which the rate stays within its target even when the bits of small slices

@@ -238,12 +238,13 @@ impl TimeBloom {
         let counters = &window.counters;
         let live = window.live(now);
         // slices that expired since the last shift had their part in what was the rate
-        let worst_open = window.rate_of(window.slices.len());
+        let rate = window.rate_of(live);
+        let worst_open = window.rate_of(window.slices.len()).max(rate);
         Stats {
             slices: window.slices.len(),
             bits: window.slices.bits(),
             items_in_window: window.slices.items_in(live),
-            false_positive_rate: window.rate_of(live),
+            false_positive_rate: rate,
             worst_false_positive_rate: worst_open.max(counters.worst_rate),
             inserted: counters.inserted,
             shifts: counters.shifts,

@@ -25,7 +25,7 @@ use crate::hash::MAX_FUNCTIONS;
 /// ```
 pub fn run_probability(hashes: usize, fills: &[f64]) -> f64 {
     let mut runs = Runs::new(hashes);
-    fills.iter().for_each(|&fill| runs.push(fill));
+    runs.extend(fills.iter().copied());
     runs.probability()
 }
 
@@ -34,27 +34,26 @@ pub fn run_probability(hashes: usize, fills: &[f64]) -> f64 {
 /// A run is complete for the first time at slice i when slices i-k+1..=i are set, slice i-k is clear, and nothing was
 /// complete before that: `F_i = F_{i-1} + z_{i-k} r_{i-k+1} ... r_i`, where `z_j = (1 - r_j)(1 - F_{j-1})` and
 /// `z_{-1} = 1`.
+///
+/// The products of the last k fills need no division: slices come in blocks of k, and such a product is one of the last
+/// fills of the block before and one of the first fills of this block.
 #[derive(Clone, Debug)]
 pub(crate) struct Runs {
     /// k.
     hashes: usize,
-    /// r of the last k slices, at index i mod k.
-    fills: [f64; MAX_FUNCTIONS],
-    /// z of the last k slices, likewise.
+    /// Of this block, r of each slice so far; behind these, of the block before, the product of r from there on.
+    products: [f64; MAX_FUNCTIONS],
+    /// The product of all r of this block so far.
+    product: f64,
+    /// z of the last k slices, at index i mod k; 1 where there is none.
     clear: [f64; MAX_FUNCTIONS],
     /// i mod k, for the next slice.
     next: usize,
-    /// Slices so far, up to k.
-    seen: usize,
-    /// The product of those of the last k fills that are not 0, and how many are.
-    product: f64,
-    zeros: usize,
+    /// Whether a block is complete.
+    is_long: bool,
     /// F.
     complete: f64,
 }
-
-/// Products below this are made anew from their factors.
-const UNDERFLOW: f64 = 1e-250;
 
 impl Runs {
     /// # Panics
@@ -64,48 +63,43 @@ impl Runs {
         assert!((1..=MAX_FUNCTIONS).contains(&hashes), "hashes is {hashes}, not in 1..={MAX_FUNCTIONS}");
         Runs {
             hashes,
-            fills: [0.0; MAX_FUNCTIONS],
-            clear: [0.0; MAX_FUNCTIONS],
-            next: 0,
-            seen: 0,
+            products: [0.0; MAX_FUNCTIONS],
             product: 1.0,
-            zeros: 0,
+            clear: [1.0; MAX_FUNCTIONS],
+            next: 0,
+            is_long: false,
             complete: 0.0,
         }
     }
 
-    /// Goes on with a slice of this fill.
+    /// Goes on with slices of these fills.
     #[inline]
-    pub(crate) fn push(&mut self, fill: f64) {
-        let before = self.complete;
-        let clear_before = if self.seen < self.hashes {
-            self.seen += 1;
-            1.0
-        } else {
-            let leaving = self.fills[self.next];
-            if leaving == 0.0 {
-                self.zeros -= 1;
+    pub(crate) fn extend(&mut self, fills: impl IntoIterator<Item = f64>) {
+        // F and the product stay in registers
+        let Runs { mut complete, mut product, .. } = *self;
+        let (products, clear) = (&mut self.products[..self.hashes], &mut self.clear[..self.hashes]);
+        for fill in fills {
+            let at = self.next;
+            product *= fill;
+            products[at] = fill;
+            let before = complete;
+            self.next += 1;
+            if let Some(&older) = products.get(at + 1) {
+                if self.is_long {
+                    complete += clear[at] * older * product;
+                }
             } else {
-                self.product /= leaving;
+                complete += clear[at] * product;
+                product = 1.0;
+                for place in products.iter_mut().rev() {
+                    product *= *place;
+                    *place = product;
+                }
+                (product, self.next, self.is_long) = (1.0, 0, true);
             }
-            self.clear[self.next]
-        };
-        if fill == 0.0 {
-            self.zeros += 1;
-        } else {
-            self.product *= fill;
+            clear[at] = (1.0 - fill) * (1.0 - before);
         }
-        self.fills[self.next] = fill;
-        if self.product < UNDERFLOW {
-            // what has become nothing does not come back by division
-            let fills = &self.fills[..self.seen];
-            self.product = fills.iter().filter(|&&fill| fill > 0.0).product();
-        }
-        if self.seen == self.hashes && self.zeros == 0 {
-            self.complete += clear_before * self.product;
-        }
-        self.clear[self.next] = (1.0 - fill) * (1.0 - before);
-        self.next = if self.next + 1 == self.hashes { 0 } else { self.next + 1 };
+        (self.complete, self.product) = (complete, product);
     }
 
     pub(crate) fn probability(&self) -> f64 {

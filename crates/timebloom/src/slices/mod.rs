@@ -21,6 +21,7 @@ mod oracle;
 mod panel;
 mod probe;
 mod query;
+mod receiving;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 mod slot;
@@ -37,6 +38,7 @@ pub(crate) use lanes::{Copying, Lanes};
 use panel::Panel;
 pub(crate) use probe::Which;
 pub(crate) use query::AT_ONCE;
+pub(crate) use receiving::Receiving;
 use slot::Slot;
 pub(crate) use slot::Tick;
 
@@ -176,6 +178,11 @@ impl Slices {
     /// Set bits of the slice at `position`. Reads the whole slice.
     pub(crate) fn ones(&self, position: usize) -> u64 {
         let (panel, index) = self.place(position);
+        self.ones_in(panel, index, position)
+    }
+
+    /// Set bits of the slice at `position`, which is at `index` in its panel.
+    fn ones_in(&self, panel: &Panel, index: usize, position: usize) -> u64 {
         match &self.clearing {
             Some(clearing) if clearing.position == position => {
                 let words = clearing.cleared(panel);
@@ -186,26 +193,14 @@ impl Slices {
         }
     }
 
-    /// The share of set bits at `position`: what was noted when the slice stopped receiving, or a quick estimate, counted
-    /// in the smallest slices and expected from the items in others.
-    pub(crate) fn rough_fill(&self, position: usize) -> f64 {
-        self.fill_counted_up_to(position, OFTEN_COUNTED_BITS)
-    }
-
-    /// Whether [`rough_fill`](Self::rough_fill) counts a slice of so many bits.
-    pub(crate) fn is_often_counted(bits: u64) -> bool {
-        bits <= OFTEN_COUNTED_BITS
-    }
-
-    fn fill_counted_up_to(&self, position: usize, counted_bits: u64) -> f64 {
-        if position >= self.hashes() {
-            return self.slot(position).fill();
-        }
+    /// The share of set bits of a slice that receives: counted in those of up to `counted_bits` and expected from the
+    /// items in others.
+    fn open_fill(&self, position: usize, counted_bits: u64) -> f64 {
         let bits = self.bits_of(position);
         if bits <= counted_bits {
             self.ones(position) as f64 / bits as f64
         } else {
-            1.0 - libm::exp(-(self.items_of(position) as f64) / bits as f64)
+            expected_fill(self.items_of(position), bits)
         }
     }
 
@@ -213,7 +208,7 @@ impl Slices {
     pub(crate) fn runs_of_aging(&self, live: usize) -> Runs {
         let mut runs = Runs::new(self.hashes());
         let aging = self.len() - live.max(self.hashes()).min(self.len())..self.len().saturating_sub(self.hashes());
-        self.row[aging].iter().for_each(|slot| runs.push(slot.fill()));
+        runs.extend(self.row[aging].iter().map(Slot::fill));
         runs
     }
 
@@ -248,7 +243,11 @@ impl Slices {
 
     /// Items of the generations that are still whole in the first `live` slices.
     pub(crate) fn items_in(&self, live: usize) -> u64 {
-        (0..live).map(|position| self.generation_of(position)).sum()
+        let Some(oldest_open) = self.hashes().checked_sub(1).filter(|&oldest_open| oldest_open < live) else {
+            return 0;
+        };
+        let aging = self.len() - live..self.len() - 1 - oldest_open;
+        self.generation_items() + self.row[aging].iter().map(|slot| u64::from(slot.count)).sum::<u64>()
     }
 
     /// Sets the item's bits in the first `hashes` slices: the row has at least that many.
@@ -297,7 +296,7 @@ impl Slices {
         let hashes = self.hashes();
         let receiving = hashes.min(self.len());
         for position in hashes.saturating_sub(closing)..receiving {
-            let fill = self.fill_counted_up_to(position, COUNTED_BITS);
+            let fill = self.open_fill(position, COUNTED_BITS);
             let at = self.row.len() - 1 - position;
             self.row[at].set_fill(fill);
         }
@@ -393,4 +392,9 @@ impl Slices {
             }
         })
     }
+}
+
+/// The share of set bits that so many items lead to.
+fn expected_fill(items: u64, bits: u64) -> f64 {
+    1.0 - libm::exp(-(items as f64) / bits as f64)
 }

@@ -26,7 +26,7 @@ impl PlainSlice {
         let multiplier = if self.lines < 64 { own } else { shared };
         let high = u64::try_from((u128::from(hash.as_u64()) * u128::from(multiplier)) >> 64).unwrap();
         let low = hash.as_u64().wrapping_mul(multiplier);
-        let fields = high ^ (low << 32 | low >> 32);
+        let fields = high ^ low.rotate_left(32);
         (u64::try_from(line).unwrap(), 63 - (fields >> (8 * self.field) & 63))
     }
 }

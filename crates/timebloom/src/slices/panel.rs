@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+use super::probe::count_ones;
 use crate::hash::{ItemHash, splitmix64, wide_product};
 
 /// Lanes of the widest panel: their words fill a cache line.
@@ -291,8 +292,7 @@ impl Panel {
     /// Set bits of the `index`-th slice, youngest first.
     pub(super) fn ones(&self, index: usize) -> u64 {
         let (lane, width) = (self.lane(index), self.width());
-        let lines = &self.words()[..self.lines as usize * width];
-        lines.iter().skip(lane).step_by(width).map(|word| u64::from(word.count_ones())).sum()
+        count_ones(&self.words()[..self.lines as usize * width], lane, width)
     }
 
     /// Copies the slices into a panel of another width. Every slice keeps its seat.

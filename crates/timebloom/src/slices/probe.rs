@@ -80,10 +80,19 @@ pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
     panel.read(hash)
 }
 
+/// Set bits of every `step`-th word, from word `first` on.
+pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        return super::simd::count_ones(words, first, step);
+    }
+    words.iter().skip(first).step_by(step).map(|word| u64::from(word.count_ones())).sum()
+}
+
 impl Slices {
     /// Whether the short way through all slices can be taken.
     pub(super) fn has_wide_panels(&self) -> bool {
-        self.len() <= 64 && self.clearing.is_none() && self.panels.iter().all(Panel::is_wide) && is_fast()
+        (1..=64).contains(&self.len()) && self.clearing.is_none() && self.panels.iter().all(Panel::is_wide) && is_fast()
     }
 
     /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
@@ -190,7 +199,10 @@ mod tests {
                         if slices.is_wide {
                             wide_rows += 1;
                             let has_run = slices.has_run(hash, 0..slices.len());
-                            assert_eq!(simd::has_wide_run(&slices.panels, hash, slices.hashes.into()), has_run);
+                            assert_eq!(
+                                simd::has_wide_run(&slices.panels, hash, slices.len(), slices.hashes.into()),
+                                has_run
+                            );
                         }
                         assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
                         let mut found = [0; AT_ONCE];

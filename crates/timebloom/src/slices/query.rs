@@ -17,7 +17,7 @@ impl Slices {
     pub(crate) fn has_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         #[cfg(target_arch = "x86_64")]
         if self.is_wide && oldest <= self.all_since {
-            return super::simd::has_wide_run(&self.panels, hash, self.hashes.into());
+            return super::simd::has_wide_run(&self.panels, hash, self.len(), self.hashes.into());
         }
         self.has_run(hash, 0..self.since(oldest))
     }
@@ -35,17 +35,23 @@ impl Slices {
         runs(self.true_matches(hash) & inside, self.hashes.into()) != 0
     }
 
-    /// [`has_run`](Self::has_run) in the first `live` slices for up to [`AT_ONCE`] items: calls `answer` for each.
-    pub(crate) fn has_runs(&self, hashes: &[ItemHash], live: usize, mut answer: impl FnMut(bool)) {
+    /// [`has_run`](Self::has_run) in the first `live` slices, for up to [`AT_ONCE`] items.
+    pub(crate) fn has_runs(&self, hashes: &[ItemHash], live: usize) -> [bool; AT_ONCE] {
+        let mut answers = [false; AT_ONCE];
         if !(self.hashes()..=64).contains(&live) || self.clearing.is_some() {
-            hashes.iter().for_each(|&hash| answer(self.has_run(hash, 0..live)));
-            return;
+            for (answer, &hash) in answers.iter_mut().zip(hashes) {
+                *answer = self.has_run(hash, 0..live);
+            }
+            return answers;
         }
-        let mut found = [0; AT_ONCE];
         self.prefetch(hashes, Which::All);
+        let mut found = [0; AT_ONCE];
         self.matches_each(hashes, &mut found);
         let inside = u64::MAX >> (64 - live);
-        found[..hashes.len()].iter().for_each(|found| answer(runs(found & inside, self.hashes.into()) != 0));
+        for (answer, found) in answers.iter_mut().zip(found) {
+            *answer = runs(found & inside, self.hashes.into()) != 0;
+        }
+        answers
     }
 
     /// Which of the first 64 slices have the item's bit.
@@ -131,9 +137,11 @@ pub(super) fn runs(bits: u64, length: u32) -> u64 {
         runs &= runs >> 4;
         have = 8;
     }
-    while have * 2 < length {
-        runs &= runs >> have;
-        have *= 2;
+    if length > 16 || have == 1 {
+        while have * 2 < length {
+            runs &= runs >> have;
+            have *= 2;
+        }
     }
     runs & runs >> (length - have)
 }

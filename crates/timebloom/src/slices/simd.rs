@@ -11,7 +11,7 @@ use crate::hash::ItemHash;
 /// Whether this machine has what the functions below need.
 #[inline]
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2")
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
 }
 
 /// See [`super::probe`]. Needs [`available`].
@@ -46,13 +46,13 @@ pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u
     unsafe { matches_each_avx2(panels, hashes, found) }
 }
 
-/// Whether some `length` consecutive slices have the item's bit. All panels have eight lanes and share their fields, and
-/// there are at most 64 slices. Needs [`available`].
+/// Whether some `length` consecutive ones of so many slices, at most 64, have the item's bit. All panels have eight lanes
+/// and share their fields. Needs [`available`].
 #[inline]
-pub(super) fn has_wide_run(panels: &[Panel], hash: ItemHash, length: u32) -> bool {
+pub(super) fn has_wide_run(panels: &[Panel], hash: ItemHash, slices: usize, length: u32) -> bool {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
-    unsafe { has_wide_run_avx2(panels, hash, length) }
+    unsafe { has_wide_run_avx2(panels, hash, slices, length) }
 }
 
 /// [`set`] for such panels. Needs [`available`].
@@ -61,6 +61,14 @@ pub(super) fn set_wide(panels: &mut [Panel], hash: ItemHash) {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
     unsafe { set_wide_avx2(panels, hash) }
+}
+
+/// See [`super::probe`]. Needs [`available`].
+#[inline]
+pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { count_ones_popcnt(words, first, step) }
 }
 
 /// Asks for the lines of all items in these panels, so that they arrive while others are worked on.
@@ -77,11 +85,11 @@ pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
 
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
-    let fields = field_vectors(shared_fields(hash));
+    let bits = bits_of(shared_fields(hash));
     let mut found = 0;
     for panel in panels {
         found |= if panel.is_wide() {
-            by_age(panel, read_line8(panel, panel.line(hash), fields))
+            by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
         } else {
             _pdep_u64(read_avx2(panel, hash).into(), panel.ages)
         };
@@ -95,78 +103,79 @@ fn read_avx2(panel: &Panel, hash: ItemHash) -> u32 {
         return panel.read(hash);
     }
     let spot = panel.spot(hash);
-    let lanes = read_line8(panel, spot.line, field_vectors(spot.fields)) * 0x101 >> panel.youngest();
-    lanes & ((1 << panel.live()) - 1)
+    let lanes = !missing_in_line8(panel, spot.line, bits_of(spot.fields));
+    u32::from(lanes.rotate_right(panel.youngest().into())) & ((1 << panel.live()) - 1)
 }
 
-/// One bit per lane of a line of a panel of eight: whether it has the bit that the lane's field names.
+/// One bit per lane of a line of a panel of eight: whether it lacks the item's bit.
 #[target_feature(enable = "avx2")]
-fn read_line8(panel: &Panel, line: usize, fields: (__m256i, __m256i)) -> u32 {
-    // shifting a word left by the field brings the bit to the top
+fn missing_in_line8(panel: &Panel, line: usize, bits: Bits) -> u8 {
     let line = line8(panel, line).cast::<__m256i>();
     // SAFETY: a line has 64 readable bytes; unaligned loads
-    let (words_low, words_high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
-    let low = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sllv_epi64(words_low, fields.0)));
-    let high = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sllv_epi64(words_high, fields.1)));
-    (low | high << 4).cast_unsigned()
+    let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
+    let (low, high) = (_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high));
+    // halves of words become quarters, and stay 0 or something else: each word is half as long. They come as those of
+    // lanes 0, 1, 4, 5, 2, 3, 6, 7
+    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(low, high));
+    let missing = _mm256_cmpeq_epi32(halves, _mm256_setzero_si256());
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // eight bits
+    let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(missing)) as u8;
+    lanes
 }
 
-/// [`matches`] for panels of eight lanes that share their fields.
+/// Which slices lack the item's bit, for panels of eight lanes that share their fields.
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_wide(panels: &[Panel], hash: ItemHash) -> u64 {
-    let fields = field_vectors(shared_fields(hash));
-    let mut found = 0;
+fn missing_in_wide(panels: &[Panel], hash: ItemHash) -> u64 {
+    let bits = bits_of(shared_fields(hash));
+    let mut missing = 0;
     for panel in panels {
-        let lanes = read_line8(panel, panel.line(hash), fields);
-        found |= by_age(panel, lanes);
+        missing |= by_age(panel, missing_in_line8(panel, panel.line(hash), bits));
     }
-    found
+    missing
 }
 
 /// The bits of eight lanes, put where their slices are in the row.
 #[target_feature(enable = "bmi2")]
-fn by_age(panel: &Panel, lanes: u32) -> u64 {
-    // twice in a row: from the youngest on, all seats follow. Lanes without a slice come last, and have no place to go to
-    _pdep_u64((lanes * 0x101 >> panel.youngest()).into(), panel.ages)
+fn by_age(panel: &Panel, lanes: u8) -> u64 {
+    // lanes without a slice have no place to go to
+    _pdep_u64(lanes.rotate_right(panel.youngest().into()).into(), panel.ages)
 }
 
 /// Panel by panel, so that what is known of one stays in registers, and the lines of all items are fetched at once.
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
-    let six_bits = _mm256_set1_epi64x(63);
-    let mut fields = [(six_bits, six_bits); AT_ONCE];
-    for (fields, &hash) in fields.iter_mut().zip(hashes) {
-        *fields = field_vectors(shared_fields(hash));
+    let mut bits = [Bits { low: _mm256_setzero_si256(), high: _mm256_setzero_si256() }; AT_ONCE];
+    for (bits, &hash) in bits.iter_mut().zip(hashes) {
+        *bits = bits_of(shared_fields(hash));
     }
     for panel in panels {
-        if !panel.is_wide() {
+        if panel.is_wide() {
+            for ((&hash, &bits), found) in hashes.iter().zip(&bits).zip(&mut *found) {
+                *found |= by_age(panel, !missing_in_line8(panel, panel.line(hash), bits));
+            }
+        } else {
             for (&hash, found) in hashes.iter().zip(&mut *found) {
                 *found |= _pdep_u64(read_avx2(panel, hash).into(), panel.ages);
             }
-            continue;
-        }
-        for ((&hash, &fields), found) in hashes.iter().zip(&fields).zip(&mut *found) {
-            // they are below 64 already; where the compiler does not see that, it does much to get large shifts right
-            let fields = (_mm256_and_si256(fields.0, six_bits), _mm256_and_si256(fields.1, six_bits));
-            *found |= by_age(panel, read_line8(panel, panel.line(hash), fields));
         }
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn has_wide_run_avx2(panels: &[Panel], hash: ItemHash, length: u32) -> bool {
-    runs(matches_wide(panels, hash), length) != 0
+fn has_wide_run_avx2(panels: &[Panel], hash: ItemHash, slices: usize, length: u32) -> bool {
+    let all = u64::MAX >> (64 - slices);
+    runs(all & !missing_in_wide(panels, hash), length) != 0
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 fn set_wide_avx2(panels: &mut [Panel], hash: ItemHash) {
-    let fields = field_vectors(shared_fields(hash));
+    let bits = bits_of(shared_fields(hash));
     for panel in panels {
         if panel.open() == 0 {
             break;
         }
         let line = panel.line(hash);
-        write_line8(panel, line, fields);
+        write_line8(panel, line, bits);
     }
 }
 
@@ -189,16 +198,27 @@ fn line8_mut(panel: &mut Panel, line: usize) -> *mut u64 {
     unsafe { panel.words.as_mut_ptr().add(word) }
 }
 
-/// The fields of lanes 0 to 3 and of lanes 4 to 7, a word each.
+/// A word for each lane of a panel of eight, with the one bit that is the item's.
+#[derive(Clone, Copy)]
+struct Bits {
+    /// Lanes 0 to 3.
+    low: __m256i,
+    /// Lanes 4 to 7.
+    high: __m256i,
+}
+
+/// The bits that an item's fields name.
 #[target_feature(enable = "avx2")]
-fn field_vectors(fields: u64) -> (__m256i, __m256i) {
-    let bytes = _mm_and_si128(_mm_cvtsi64_si128(fields.cast_signed()), _mm_set1_epi8(63));
-    (_mm256_cvtepu8_epi64(bytes), _mm256_cvtepu8_epi64(_mm_srli_epi64::<32>(bytes)))
+fn bits_of(fields: u64) -> Bits {
+    let fields = _mm_and_si128(_mm_cvtsi64_si128(fields.cast_signed()), _mm_set1_epi8(63));
+    let highest = _mm256_set1_epi64x(i64::MIN);
+    let low = _mm256_srlv_epi64(highest, _mm256_cvtepu8_epi64(fields));
+    Bits { low, high: _mm256_srlv_epi64(highest, _mm256_cvtepu8_epi64(_mm_srli_epi64::<32>(fields))) }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
-    let fields = field_vectors(shared_fields(hash));
+    let bits = bits_of(shared_fields(hash));
     for panel in panels {
         if panel.open() == 0 {
             // panels stand in order of their youngest slice
@@ -206,27 +226,47 @@ fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
         }
         if panel.is_wide() {
             let line = panel.line(hash);
-            write_line8(panel, line, fields);
+            write_line8(panel, line, bits);
         } else {
             panel.write(hash);
         }
     }
 }
 
-/// Sets the bits that the fields name in the lanes of a panel of eight that take insertions.
+/// A byte for each bit: all ones if it is set, otherwise 0.
+static BYTES: [u64; 256] = {
+    let mut bytes = [0; 256];
+    let mut lanes = 0;
+    while lanes < 256 {
+        let mut lane = 0;
+        while lane < MAX_WIDTH {
+            if lanes >> lane & 1 == 1 {
+                bytes[lanes] |= 0xff << (8 * lane);
+            }
+            lane += 1;
+        }
+        lanes += 1;
+    }
+    bytes
+};
+
+/// Sets an item's bits in the lanes of a panel of eight that take insertions.
 #[target_feature(enable = "avx2,bmi2")]
-fn write_line8(panel: &mut Panel, line: usize, fields: (__m256i, __m256i)) {
-    // a byte for each lane, 1 if it is open; then a word, with that bit on top
-    let open = _mm_cvtsi64_si128(_pdep_u64(panel.open().into(), 0x0101_0101_0101_0101).cast_signed());
-    let open_low = _mm256_slli_epi64(_mm256_cvtepu8_epi64(open), 63);
-    let open_high = _mm256_slli_epi64(_mm256_cvtepu8_epi64(_mm_srli_si128(open, 4)), 63);
+fn write_line8(panel: &mut Panel, line: usize, bits: Bits) {
+    let open = _mm_cvtsi64_si128(BYTES[usize::from(panel.open())].cast_signed());
+    let (low, high) = (_mm256_cvtepi8_epi64(open), _mm256_cvtepi8_epi64(_mm_srli_epi64::<32>(open)));
     let line = line8_mut(panel, line).cast::<__m256i>();
     // SAFETY: a line has 64 writable bytes, borrowed with the panel; unaligned loads and stores
     unsafe {
-        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_srlv_epi64(open_low, fields.0));
+        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_and_si256(bits.low, low));
         _mm256_storeu_si256(line, words);
         let line = line.add(1);
-        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_srlv_epi64(open_high, fields.1));
+        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_and_si256(bits.high, high));
         _mm256_storeu_si256(line, words);
     }
+}
+
+#[target_feature(enable = "popcnt")]
+fn count_ones_popcnt(words: &[u64], first: usize, step: usize) -> u64 {
+    words.iter().skip(first).step_by(step).map(|word| u64::from(word.count_ones())).sum()
 }

@@ -1,9 +1,7 @@
 //! Predicting the false positive rate at the end of a generation.
 
-use super::Window;
-use crate::hash::MAX_FUNCTIONS;
 use crate::sizing::{Plan, Runs};
-use crate::slices::Slices;
+use crate::slices::Receiving;
 
 /// The row as it stands when a generation begins: what it will look like after `n` insertions, and how often it errs
 /// then.
@@ -12,19 +10,9 @@ pub(super) struct Forecast<'a> {
     plan: &'a Plan,
     /// The runs in the slices that only age.
     aging: Runs,
-    /// The slices that receive, youngest first.
-    receiving: [Receiving; MAX_FUNCTIONS],
-    /// How many these are.
-    len: usize,
-}
-
-/// A slice that receives.
-#[derive(Clone, Copy, Debug, Default)]
-struct Receiving {
-    bits: f64,
-    /// The share of set bits, if it is known; those that `items` lead to come on top.
-    fill: f64,
-    items: f64,
+    /// The slices that receive: new ones, and behind them those that did before, youngest first.
+    new: &'a [u64],
+    still: &'a [Receiving],
 }
 
 /// A forecast allows each receiving slice to fill this many standard deviations faster than expected. All of them at
@@ -32,37 +20,20 @@ struct Receiving {
 const DEVIATIONS: f64 = 1.5;
 
 impl<'a> Forecast<'a> {
-    /// The row after `new` slices, youngest first, are opened in front of it. `aging` has the runs in the slices that only
-    /// age by now.
-    pub(super) fn after_opening(window: &'a Window, new: &[u64], mut aging: Runs) -> Self {
-        let slices = &window.slices;
-        let hashes = slices.hashes();
-        let still_receiving = hashes.saturating_sub(new.len()).min(slices.len());
-        for position in (still_receiving..hashes.min(slices.len())).rev() {
-            aging.push(slices.rough_fill(position));
-        }
-        let mut receiving = [Receiving::default(); MAX_FUNCTIONS];
-        for (place, &bits) in receiving.iter_mut().zip(new) {
-            place.bits = bits as f64;
-        }
-        for (place, position) in receiving[new.len()..].iter_mut().zip(0..still_receiving) {
-            let bits = slices.bits_of(position);
-            let is_counted = Slices::is_often_counted(bits);
-            *place = Receiving {
-                bits: bits as f64,
-                fill: if is_counted { slices.rough_fill(position) } else { 0.0 },
-                items: if is_counted { 0.0 } else { slices.items_of(position) as f64 },
-            };
-        }
-        Forecast { plan: &window.config.plan, aging, receiving, len: new.len() + still_receiving }
+    /// The row after `new` slices, youngest first, are opened in front of those that receive by now. `aging` has the runs in
+    /// the others.
+    pub(super) fn after_opening(plan: &'a Plan, new: &'a [u64], receiving: &'a [Receiving], mut aging: Runs) -> Self {
+        let (still, closed) = receiving.split_at(plan.hashes().saturating_sub(new.len()).min(receiving.len()));
+        aging.extend(closed.iter().rev().map(|slice| slice.fill));
+        Forecast { plan, aging, new, still }
     }
 
     /// The rate after `items` further insertions.
     pub(super) fn rate_after(&self, items: u64) -> f64 {
         let mut runs = self.aging.clone();
-        for slice in self.receiving[..self.len].iter().rev() {
-            runs.push(slice.fill_after(items as f64));
-        }
+        let new = self.new.iter().map(|&bits| Receiving { bits: bits as f64, ..Receiving::default() });
+        let receiving = self.still.iter().rev().copied().chain(new.rev());
+        runs.extend(receiving.map(|slice| fill_after(&slice, items as f64)));
         self.plan.crowded(runs.probability())
     }
 
@@ -85,16 +56,16 @@ impl<'a> Forecast<'a> {
     }
 }
 
-impl Receiving {
-    fn fill_after(&self, items: f64) -> f64 {
-        let load = (self.items + items) / self.bits;
-        let clear = 1.0 - self.fill;
-        let hit = one_minus_exp(load); // chance that a given bit is chosen
-        let expected = clear * hit;
-        let deviation = (expected * (1.0 - hit) / self.bits).sqrt();
-        // no insertion sets more than one bit
-        self.fill + (expected + DEVIATIONS * deviation).min(load).min(clear)
-    }
+fn fill_after(slice: &Receiving, items: f64) -> f64 {
+    // of a slice that was counted, what it has is known; otherwise all its items are a matter of chance
+    let (fill, before) = if slice.is_counted { (slice.fill, 0.0) } else { (0.0, slice.items) };
+    let load = (before + items) / slice.bits;
+    let clear = 1.0 - fill;
+    let hit = one_minus_exp(load); // chance that a given bit is chosen
+    let expected = clear * hit;
+    let deviation = (expected * (1.0 - hit) / slice.bits).sqrt();
+    // no insertion sets more than one bit
+    fill + (expected + DEVIATIONS * deviation).min(load).min(clear)
 }
 
 /// `1 - exp(-x)`, or a little more.

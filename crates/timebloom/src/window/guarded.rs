@@ -20,8 +20,8 @@ use super::{Config, Window};
 use crate::hash::MAX_FUNCTIONS;
 use crate::num::{ceil_u64, floor_u64};
 use crate::policy::OnFull;
-use crate::sizing::Runs;
-use crate::slices::Slices;
+use crate::sizing::{Plan, Runs};
+use crate::slices::{Receiving, Slices};
 
 /// A generation is predicted to end at no more than this share of the allowed rate.
 const RATE_SHARE: f64 = 0.995;
@@ -77,26 +77,43 @@ const BURST_ITEMS: f64 = 16_384.0;
 /// with its size.
 pub(crate) const MIN_HASHES: usize = 3;
 
+/// The row as a generation ends.
+pub(super) struct Row<'a> {
+    /// The runs in the slices that only age.
+    pub(super) aging: &'a Runs,
+    /// The slices that receive.
+    pub(super) receiving: &'a [Receiving],
+    /// The false positive rate of all.
+    pub(super) rate: f64,
+}
+
+impl<'a> Row<'a> {
+    /// What is to be expected when these slices are opened.
+    fn forecast(&self, plan: &'a Plan, new: &'a [u64]) -> Forecast<'a> {
+        Forecast::after_opening(plan, new, self.receiving, self.aging.clone())
+    }
+}
+
 /// The slice that follows a generation, or a fresh start when one slice cannot keep up.
-/// `aging` has the runs in the slices that only age, `rate` is that of all.
-pub(super) fn next(window: &Window, observed: &Observed, aging: &Runs, rate: f64) -> Opening {
+pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Opening {
     let config = &window.config;
+    let rate = row.rate;
     let drift = drift(window, observed.steady);
     let target = target_generation(config, observed.steady * (1.0 + drift * STEADY_LAG));
     if window.slices.is_empty() {
-        return fresh(window, target, 1.0, aging);
+        return fresh(window, target, 1.0, row);
     }
     let early = (observed.elapsed as f64) < EARLY * config.target_shift_interval() as f64;
     let thrift = if early { thrift(config, rate) } else { 1.0 };
     let pressure = 1.0 + PRESSURE * (rate / config.plan.false_positive_rate() - RELAXED).max(0.0);
     let opening =
-        one_slice(window, target, thrift, early, pressure * (1.0 + drift * 0.5 * config.plan.hashes() as f64));
+        one_slice(window, row, target, thrift, early, pressure * (1.0 + drift * 0.5 * config.plan.hashes() as f64));
     if config.on_full == OnFull::Reject && window.over_limit(&opening).is_some() {
         // it will be rejected: do not think about it any longer, floods are when this happens
         return opening;
     }
     let wanted = opening.generation_size;
-    let forecast = Forecast::after_opening(window, opening.slices.as_slice(), aging.clone());
+    let forecast = row.forecast(&config.plan, opening.slices.as_slice());
     let predicted = forecast.rate_after(wanted);
     let covered = window.clock.nanos_since(window.oldest_bound) as f64 / config.span as f64;
     let spent = predicted / config.plan.false_positive_rate();
@@ -108,14 +125,14 @@ pub(super) fn next(window: &Window, observed: &Observed, aging: &Runs, rate: f64
         return one_slice;
     }
     if (observed.elapsed as f64) < BURST_TIME * config.target_shift_interval() as f64 {
-        let burst = burst(window, observed, aging.clone(), rate);
+        let burst = burst(config, observed, row);
         let is_worthwhile = |burst: &Opening| burst.generation_size > 2 * observed.items;
         if let Some(burst) = burst.filter(|burst| is_worthwhile(burst) && window.over_limit(burst).is_none()) {
             return burst;
         }
     }
     let burst = observed.current.min(BURST * observed.items as f64);
-    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift, aging);
+    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift, row);
     // under a memory limit a short generation is better than none
     if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
 }
@@ -150,7 +167,7 @@ fn thrift(config: &Config, spent: f64) -> f64 {
 }
 
 /// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here.
-fn fresh(window: &Window, target: f64, thrift: f64, aging: &Runs) -> Opening {
+fn fresh(window: &Window, target: f64, thrift: f64, row: &Row<'_>) -> Opening {
     let config = &window.config;
     let plan = &config.plan;
     let wanted = config.generation_size(target * plan.full_load() / plan.target_load());
@@ -159,8 +176,7 @@ fn fresh(window: &Window, target: f64, thrift: f64, aging: &Runs) -> Opening {
         let load = thrift * plan.target_load() / scale;
         let size = |receives: usize| config.slice_bits(receives as f64 * target / load);
         let slices: Vec<u64> = (1..=plan.hashes()).rev().map(size).collect();
-        let allowed =
-            Forecast::after_opening(window, &slices, aging.clone()).insertions_within(config.rate_limit(), wanted);
+        let allowed = row.forecast(plan, &slices).insertions_within(config.rate_limit(), wanted);
         // each doubling lowers what the new slices add; the old ones alone are within the limit
         if allowed as f64 >= WORTHWHILE * wanted as f64 || scale >= 16.0 {
             return Opening { slices: Sizes::Many(slices), generation_size: allowed.max(1) };
@@ -170,18 +186,19 @@ fn fresh(window: &Window, target: f64, thrift: f64, aging: &Runs) -> Opening {
 }
 
 /// One slice by the look-ahead, and the generation that the receiving slices have room for.
-fn one_slice(window: &Window, target: f64, thrift: f64, early: bool, pressure: f64) -> Opening {
+fn one_slice(window: &Window, row: &Row<'_>, target: f64, thrift: f64, early: bool, pressure: f64) -> Opening {
     let plan = &window.config.plan;
     let slices = &window.slices;
     // F grows with the number of slices and with the k-th power of the load
     let crowd = (slices.len() + 1 - slices.hashes()) as f64 / plan.aging_slices() as f64;
     let full_load = thrift * plan.full_load() * libm::pow(crowd.clamp(1.0, 4.0), -1.0 / slices.hashes() as f64);
     let headroom = plan.full_load() / plan.target_load();
-    let room = |position| slices.bits_of(position) as f64 * full_load - slices.items_of(position) as f64;
     // after the shift, the slice now at position i is at i + 1; the last of the k stops receiving
     let mut rooms = [0.0; MAX_FUNCTIONS];
     let rooms = &mut rooms[..slices.hashes()];
-    rooms[1..].iter_mut().zip(0..).for_each(|(place, position)| *place = room(position));
+    for (place, slice) in rooms[1..].iter_mut().zip(row.receiving) {
+        *place = slice.bits * full_load - slice.items;
+    }
     // the slices of an uneven stream get more than their share as often as less
     let margin = UNEVEN / (slices.hashes() as f64 * target).sqrt();
     let generation = (headroom + margin) * target;
@@ -216,8 +233,8 @@ fn lane_bits(window: &Window, wanted: f64, target: f64) -> u64 {
 /// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
 /// allowed rate or its time. That takes half of the bits that slices for several generations would. `None` if the row has
 /// spent nearly all of the rate: the slices would have to be huge.
-fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Option<Opening> {
-    let config = &window.config;
+fn burst(config: &Config, observed: &Observed, row: &Row<'_>) -> Option<Opening> {
+    let rate = row.rate;
     let left = (config.rate_limit() - rate) * BURST_SHARE;
     if left < BURST_LEAST * config.plan.false_positive_rate() {
         return None;
@@ -231,7 +248,7 @@ fn burst(window: &Window, observed: &Observed, aging: Runs, rate: f64) -> Option
     let items = items.max(BURST_ITEMS.min(16.0 * items)).min(observed.current.max(items));
     let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
-    let forecast = Forecast::after_opening(window, &slices, aging);
+    let forecast = row.forecast(&config.plan, &slices);
     let generation_size = forecast.insertions_within(rate + left, wanted).max(1);
     Some(Opening { slices: Sizes::Many(slices), generation_size })
 }

@@ -27,7 +27,7 @@ use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::{Plan, Runs};
-use crate::slices::{Copying, Slices, Tick};
+use crate::slices::{Copying, Receiving, Slices, Tick};
 use crate::timestamp::Timestamp;
 
 /// What a window is built from, and never changes.
@@ -67,9 +67,12 @@ impl Config {
         (self.span / self.plan.aging_slices() as u64).saturating_sub(self.tick().rounding()).max(1)
     }
 
-    /// The last moment of a generation that started at `start`.
+    /// The last moment of a generation that started at `start`. The paper's take as long as they take.
     pub(crate) fn end_of_generation(&self, start: Timestamp) -> Timestamp {
-        Timestamp::from_nanos(start.as_nanos().saturating_add(self.target_shift_interval() - 1))
+        match self.policy {
+            Policy::Paper => Timestamp::MAX,
+            Policy::Guarded => Timestamp::from_nanos(start.as_nanos().saturating_add(self.target_shift_interval() - 1)),
+        }
     }
 
     /// The unit in which slices know their age.
@@ -100,8 +103,7 @@ pub(crate) struct Window {
     pub(crate) clock: Timestamp,
     /// When the open generation got its first item.
     pub(crate) generation_started: Timestamp,
-    /// The last moment that it may take items in, whatever its room: less than a target shift interval later. Follows from
-    /// the former.
+    /// The last moment that it may take items in, whatever its room. Follows from the former.
     pub(crate) generation_ends: Timestamp,
     /// Nothing that is held was inserted before this.
     pub(crate) oldest_bound: Timestamp,
@@ -185,12 +187,16 @@ impl Window {
         // one place less than is kept: a new slice follows
         let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
         let aging = self.slices.runs_of_aging(self.slices.len());
-        let rate = self.rate_with(&aging);
+        let receivers = self.slices.receivers();
+        let rate = rate_with(aging.clone(), receivers.as_slice(), &self.config.plan);
         self.note_rate(rate + retired_rate);
         let observed = self.observe(now);
         let opening = match self.config.policy {
             Policy::Paper => paper::next(self, &observed),
-            Policy::Guarded => guarded::next(self, &observed, &aging, rate),
+            Policy::Guarded => {
+                let row = guarded::Row { aging: &aging, receiving: receivers.as_slice(), rate };
+                guarded::next(self, &observed, &row)
+            }
         };
         self.accept(&opening)?;
         self.shift(&observed, &opening, now);
@@ -200,24 +206,12 @@ impl Window {
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go: the rate only
     /// grows up to there.
     fn note_rate(&mut self, rate: f64) {
-        self.counters.worst_rate = self.counters.worst_rate.max(rate.min(1.0));
-    }
-
-    /// The false positive rate of the row, given the runs in the slices that only age.
-    fn rate_with(&self, aging: &Runs) -> f64 {
-        let mut runs = aging.clone();
-        let receiving = self.slices.hashes().min(self.slices.len());
-        (0..receiving).rev().for_each(|position| runs.push(self.slices.rough_fill(position)));
-        self.config.plan.crowded(runs.probability())
+        self.counters.worst_rate = self.counters.worst_rate.max(rounded_up(rate).min(1.0));
     }
 
     /// Whether an insertion at `now` must go into a new generation.
     pub(crate) fn is_shift_due(&self, now: Timestamp) -> bool {
-        let full = self.inserts_until_shift == 0;
-        match self.config.policy {
-            Policy::Paper => full,
-            Policy::Guarded => full || now > self.generation_ends,
-        }
+        self.inserts_until_shift == 0 || now > self.generation_ends
     }
 
     /// Notes that a generation gets its first item.
@@ -273,9 +267,21 @@ impl Window {
     }
 }
 
+/// A rate, and a little more: with other slices around it, the same sum may come out different in its last digits, and a
+/// worst rate that was told once must not get less.
+pub(crate) fn rounded_up(rate: f64) -> f64 {
+    rate * (1.0 + 1e-13)
+}
+
 /// The false positive rate of the first `live` slices, from their fills.
 pub(crate) fn rate_of(slices: &Slices, plan: &Plan, live: usize) -> f64 {
-    let mut runs = slices.runs_of_aging(live);
-    (0..live.min(slices.hashes())).rev().for_each(|position| runs.push(slices.rough_fill(position)));
+    let receivers = slices.receivers();
+    let open = &receivers.as_slice()[..live.min(receivers.as_slice().len())];
+    rate_with(slices.runs_of_aging(live), open, plan)
+}
+
+/// The false positive rate of a row, from the runs in the slices that only age and those that receive.
+fn rate_with(mut runs: Runs, receiving: &[Receiving], plan: &Plan) -> f64 {
+    runs.extend(receiving.iter().rev().map(|slice| slice.fill));
     plan.crowded(runs.probability())
 }
