@@ -15,8 +15,8 @@
 
 use super::guard::Forecast;
 use super::resize::{generation_size, next_capacity};
-use super::shift::{Observed, Opening, STEADY_INTERVALS, Sizes};
-use super::{Config, Window};
+use super::shift::{Observed, Opening, Sizes};
+use super::{Config, Window, burst, drift, lane};
 use crate::hash::MAX_FUNCTIONS;
 use crate::num::{ceil_u64, floor_u64};
 use crate::policy::OnFull;
@@ -38,12 +38,6 @@ const SPENT: f64 = 0.6;
 /// The stream speeds up when generations end before this share of their time; otherwise that is chance.
 const EARLY: f64 = 0.95;
 
-/// How far the steady rate is behind, in generations: its half-life over the logarithm of 2.
-const STEADY_LAG: f64 = STEADY_INTERVALS / std::f64::consts::LN_2;
-
-/// A stream whose rate is further from the mean of its window than this has jumped.
-const MAX_DRIFT: f64 = 0.3;
-
 /// From this share of the allowed rate on, new slices get larger.
 const RELAXED: f64 = 0.92;
 /// ... by this times what is spent beyond it.
@@ -57,21 +51,6 @@ const UNEVEN: f64 = 0.5;
 
 /// A burst may look this many times larger than what was seen of it.
 const BURST: f64 = 4.0;
-
-/// A burst is what fills a generation in less than this share of its time.
-const BURST_TIME: f64 = 0.125;
-
-/// The part of what is left of the allowed rate that a burst may spend before it must have outgrown what was foreseen.
-const BURST_SHARE: f64 = 0.2;
-
-/// Less than this share of the allowed rate is not enough for a burst.
-const BURST_LEAST: f64 = 0.01;
-
-/// Slices for a burst have room for so many times what was seen of it.
-const BURST_GROWTH: f64 = 5.0;
-
-/// Items that a burst is expected to have, once it is one: slices for these are small in any case.
-const BURST_ITEMS: f64 = 16_384.0;
 
 /// Fewer hash functions than this cannot follow a stream that speeds up: what one slice adds to the rate falls too slowly
 /// with its size.
@@ -89,7 +68,7 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// What is to be expected when these slices are opened.
-    fn forecast(&self, plan: &'a Plan, new: &'a [u64]) -> Forecast<'a> {
+    pub(super) fn forecast(&self, plan: &'a Plan, new: &'a [u64]) -> Forecast<'a> {
         Forecast::after_opening(plan, new, self.receiving, self.aging.clone())
     }
 }
@@ -98,8 +77,8 @@ impl<'a> Row<'a> {
 pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Opening {
     let config = &window.config;
     let rate = row.rate;
-    let drift = drift(window, observed.steady);
-    let target = target_generation(config, observed.steady * (1.0 + drift * STEADY_LAG));
+    let drift = drift::of(window, observed.steady);
+    let target = target_generation(config, observed.steady * (1.0 + drift * drift::STEADY_LAG));
     if window.slices.is_empty() {
         return fresh(window, target, 1.0, row);
     }
@@ -124,36 +103,14 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     if !lagging && allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
         return one_slice;
     }
-    if (observed.elapsed as f64) < BURST_TIME * config.target_shift_interval() as f64 {
-        let burst = burst(config, observed, row);
-        let is_worthwhile = |burst: &Opening| burst.generation_size > 2 * observed.items;
-        if let Some(burst) = burst.filter(|burst| is_worthwhile(burst) && window.over_limit(burst).is_none()) {
-            return burst;
-        }
+    let burst = burst::opening(config, observed, row).filter(|burst| window.over_limit(burst).is_none());
+    if let Some(burst) = burst {
+        return burst;
     }
     let burst = observed.current.min(BURST * observed.items as f64);
     let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift, row);
     // under a memory limit a short generation is better than none
     if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
-}
-
-/// How much faster a steady stream gets from one generation to the next, as a share of its rate; 0 if it slows down.
-///
-/// The steady rate is that of a few generations ago, the mean of the window that of half a window ago. What lies between
-/// the two is drift, as far as it is not chance; if it is much, the stream has jumped.
-fn drift(window: &Window, steady: f64) -> f64 {
-    let aging_slices = window.config.plan.aging_slices() as f64;
-    let apart = 0.5 * aging_slices - STEADY_LAG;
-    if apart < STEADY_LAG || window.clock.nanos_since(window.oldest_bound) < window.config.span {
-        return 0.0;
-    }
-    let mean = window.slices.items_in(window.slices.len()) as f64 / aging_slices;
-    let off = steady / mean - 1.0;
-    if off > MAX_DRIFT || off.is_nan() {
-        return 0.0;
-    }
-    let chance = 0.6 / steady.sqrt();
-    (off - chance).max(0.0) / apart
 }
 
 /// How much less than usual new slices may be filled, in `(0, 1]`, when generations end early: `k` of them at the load
@@ -205,7 +162,7 @@ fn one_slice(window: &Window, row: &Row<'_>, target: f64, thrift: f64, early: bo
     // a steady stream is not held up by slices that turned out too small: the others make up for them
     let capacity = if early { next_capacity(&rooms[1..], generation, share) } else { rooms.len() as f64 * generation };
     let wanted = capacity / full_load * pressure;
-    let bits = lane_bits(window, wanted, target);
+    let bits = lane::bits(window, wanted, target);
     rooms[0] = bits as f64 * full_load;
     // a slice shares its room among its generations, or keeps the target for the later ones and gives this one the rest
     let later = |(i, room): (usize, &f64)| room - (rooms.len() - 1 - i) as f64 * target;
@@ -214,43 +171,6 @@ fn one_slice(window: &Window, row: &Row<'_>, target: f64, thrift: f64, early: bo
     let by_chance = if early { 0.0 } else { target + CHANCE * target.sqrt() };
     let generation_size = window.config.generation_size(generation_size(rooms, share).max(uneven).max(by_chance));
     Opening { slices: Sizes::One([bits]), generation_size }
-}
-
-/// The size of a new slice for which `wanted` bits would be right: that of a lane in which one has gone, if there is one
-/// that nearly fits.
-fn lane_bits(window: &Window, wanted: f64, target: f64) -> u64 {
-    // as far as the rate can be known
-    let noise = 1.0 / target.sqrt();
-    let slices = &window.slices;
-    let bits = window.config.slice_bits(wanted);
-    slices.fitting(bits, 0.985 - 0.25 * noise, 1.03 + 0.5 * noise, window.config.copying()).unwrap_or_else(|| {
-        // while the rate rises, the next slices will be larger: make the panel that they can share
-        let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
-        if rises { window.config.slice_bits(1.02 * wanted) } else { bits }
-    })
-}
-
-/// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
-/// allowed rate or its time. That takes half of the bits that slices for several generations would. `None` if the row has
-/// spent nearly all of the rate: the slices would have to be huge.
-fn burst(config: &Config, observed: &Observed, row: &Row<'_>) -> Option<Opening> {
-    let rate = row.rate;
-    let left = (config.rate_limit() - rate) * BURST_SHARE;
-    if left < BURST_LEAST * config.plan.false_positive_rate() {
-        return None;
-    }
-    let k = config.plan.hashes() as f64;
-    // all fills the same: F is their product
-    let fill = libm::pow(left / config.plan.crowding(), 1.0 / k).min(0.5);
-    let load = -libm::log(1.0 - fill);
-    let items = BURST_GROWTH * observed.items as f64;
-    // a small one is cheap to overrate, and fewer slices are quicker to look at
-    let items = items.max(BURST_ITEMS.min(16.0 * items)).min(observed.current.max(items));
-    let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
-    let wanted = config.generation_size(2.0 * items);
-    let forecast = row.forecast(&config.plan, &slices);
-    let generation_size = forecast.insertions_within(rate + left, wanted).max(1);
-    Some(Opening { slices: Sizes::Many(slices), generation_size })
 }
 
 /// The least target as a share of what fills a slice of 64 bits: the rest keeps a quiet filter at one word a slice even
@@ -272,17 +192,17 @@ fn share(room: f64, shifts: f64) -> f64 {
 
 impl Config {
     /// What a generation may be predicted to end at.
-    fn rate_limit(&self) -> f64 {
+    pub(super) fn rate_limit(&self) -> f64 {
         RATE_SHARE * self.plan.false_positive_rate()
     }
 
     /// A number of insertions: at least one, and no more than slices can count in all their generations.
-    fn generation_size(&self, items: f64) -> u64 {
+    pub(super) fn generation_size(&self, items: f64) -> u64 {
         floor_u64(items).clamp(1, Slices::MAX_ITEMS / self.plan.hashes() as u64)
     }
 
     /// A size in whole words, within the limits.
-    fn slice_bits(&self, bits: f64) -> u64 {
+    pub(super) fn slice_bits(&self, bits: f64) -> u64 {
         ceil_u64(bits / 64.0).saturating_mul(64).clamp(64, self.max_slice_bits())
     }
 }

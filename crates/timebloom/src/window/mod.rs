@@ -8,12 +8,15 @@
 //! 3. [`shift`]: update the estimate of the rate, close the generation, open what comes next within the memory limit.
 //! 4. [`resize`]: choose the size of the next slice and the number of insertions until the next shift. The two policies
 //!    differ here: [`paper`] follows the published equations, [`guarded`] keeps the false positive rate under its target
-//!    with the help of [`guard`].
+//!    with the help of [`guard`], and looks out for [`drift`] and [`burst`]s. [`lane`] reuses what memory there is.
 //!
 //! Queries never come here: they only look at slices that are live at the time they are given.
 
+mod burst;
+mod drift;
 mod guard;
 pub(crate) mod guarded;
+mod lane;
 mod paper;
 mod resize;
 mod retire;
