@@ -71,8 +71,8 @@ impl Summary<'_> {
         }
         if let Place::There(server) = &self.judge.place {
             line("server", format!("{} {}", server.options().url_without_secrets(), server.options().key));
-            if server.reconnections > 0 {
-                line("reconnections", group(server.reconnections));
+            if server.reconnections() > 0 {
+                line("reconnections", group(server.reconnections()));
                 line("uncertain", format!("{} (printed, perhaps again)", group(server.uncertain)));
             }
         }
@@ -106,7 +106,7 @@ impl Summary<'_> {
                     ServerWindow::Time(window) => json!(millis(window)),
                     ServerWindow::Count(_) => Value::Null,
                 },
-                "reconnections": server.reconnections,
+                "reconnections": server.reconnections(),
                 "uncertain": server.uncertain,
             }),
             (Place::Here(_), Some((filter, stats))) => filter_json(filter, &stats),
