@@ -57,7 +57,7 @@ impl Summary<'_> {
         line("time", format!("{:.2} s, {:.0} lines/s", self.elapsed.as_secs_f64(), self.records_per_second()));
         if let Some((filter, stats)) = self.filter() {
             match filter {
-                Filter::Time(filter) => line("window", duration::show(filter.span())),
+                Filter::Time(_) => line("window", duration::show(self.judge.window)),
                 Filter::Count(filter) => line("window", format!("the last {} lines", group(filter.capacity()))),
             }
             line("in the window", format!("{} items", group(stats.items_in_window)));
@@ -109,7 +109,14 @@ impl Summary<'_> {
                 "reconnections": server.reconnections(),
                 "uncertain": server.uncertain,
             }),
-            (Place::Here(_), Some((filter, stats))) => filter_json(filter, &stats),
+            (Place::Here(_), Some((filter, stats))) => {
+                let mut figures = filter_json(filter, &stats);
+                if matches!(filter, Filter::Time(_)) {
+                    // the filter itself remembers longer, for lines out of order
+                    figures["window_ms"] = json!(millis(self.judge.window));
+                }
+                figures
+            }
             (Place::Here(_), None) => Value::Null,
         };
         if let (Value::Object(summary), Value::Object(more)) = (&mut summary, more) {
