@@ -276,6 +276,14 @@ impl Run {
             let lines = server.uncertain;
             text += &format!("warning: the connection was lost with lines on their way: {lines} may be repeats\n");
         }
+        // a program reads it from the summary
+        if counts.records > 0 && counts.unkeyed == counts.records && args.stats != Some(StatsFormat::Json) {
+            let what = match args.time.time(&args.key) {
+                Some(_) => "a key and a time in the format asked for",
+                None => "a key",
+            };
+            text += &format!("warning: none of {} lines had {what}\n", counts.records);
+        }
         if args.mode() == Mode::Shadow && args.stats.is_none() {
             text += &format!("{} of {} lines would have been suppressed\n", counts.seen + counts.late, counts.records);
         }

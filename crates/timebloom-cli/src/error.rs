@@ -74,7 +74,9 @@ impl Error {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Error::Build(_) | Error::Usage(_) | Error::Server(ServerError::Url { .. }) => EXIT_USAGE,
+            Error::Build(_) | Error::Usage(_) | Error::Server(ServerError::Url { .. } | ServerError::Tls { .. }) => {
+                EXIT_USAGE
+            }
             _ => EXIT_FAILURE,
         }
     }

@@ -7,6 +7,7 @@ use timebloom::{CountBloom, DEFAULT_FALSE_POSITIVE_RATE, OnFull, TimeBloom};
 use crate::args::{DedupArgs, OnFullArg};
 use crate::duration;
 use crate::error::Error;
+use crate::input::Input;
 use crate::judge::Filter;
 use crate::server::{Server, ServerOptions, ServerWindow};
 use crate::state::{StateError, StateFile};
@@ -14,6 +15,19 @@ use crate::state::{StateError, StateFile};
 /// Items per window that a filter starts out for when nothing is known. Smaller inputs are then deduplicated all but
 /// exactly, and larger ones make the filter grow.
 pub(crate) const EXPECTED_ITEMS: u64 = 100_000;
+
+/// The most it starts out for, in a few hundred kilobytes.
+const MOST_EXPECTED_ITEMS: u64 = 1_000_000;
+
+/// What a line is guessed to have, before any was read.
+const LINE_BYTES: u64 = 100;
+
+/// Items per window to start out for. A file comes in one go, and a filter that has to grow less often is smaller and
+/// faster.
+fn expected_items(inputs: &[Input]) -> u64 {
+    let lines = Input::total_size(inputs).map_or(0, |bytes| bytes / LINE_BYTES);
+    lines.clamp(EXPECTED_ITEMS, MOST_EXPECTED_ITEMS)
+}
 
 /// A new filter.
 pub(crate) fn build(args: &DedupArgs) -> Result<Filter, Error> {
@@ -26,7 +40,7 @@ pub(crate) fn build(args: &DedupArgs) -> Result<Filter, Error> {
     };
     // what is out of order is looked for a window before its own time
     let span = window.saturating_add(args.clock.lateness());
-    let mut builder = TimeBloom::builder(span).false_positive_rate(error).expected_items(EXPECTED_ITEMS);
+    let mut builder = TimeBloom::builder(span).false_positive_rate(error).expected_items(expected_items(&args.inputs));
     if let Some(max_bytes) = args.max_memory {
         builder = builder.max_bytes(max_bytes).on_full(on_full(args.on_full));
     }

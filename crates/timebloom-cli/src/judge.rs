@@ -81,7 +81,7 @@ pub(crate) struct Judge {
     /// The clock that records bring with them; `None` for the wall's.
     clock: Option<EventClock>,
     /// The window, without what is added to it for records out of order.
-    window: Duration,
+    pub(crate) window: Duration,
     /// A repeat starts its time anew.
     refresh: bool,
     /// The key of the record whose time nobody has confirmed yet.

@@ -100,7 +100,8 @@ impl Reader {
             (block.input, block.first_line) = (number, line);
             let ended = self.fill(&mut block, &mut rest, &mut file, input)?;
             line += block.records.len() as u64;
-            let complete = self.examine(&mut block, &mut header_due, input);
+            let lengths = self.check_lengths(&mut block, input);
+            let complete = self.examine(&mut block, &mut header_due, input).and(lengths);
             messages.send(Message::Block(block)).map_err(|_| Stop::Gone)?;
             complete.map_err(Stop::Failed)?;
             if ended {
@@ -128,11 +129,11 @@ impl Reader {
         let mut start = 0;
         loop {
             if filled == data.len() {
-                if filled >= self.max_record {
-                    let line = block.first_line;
-                    return Err(Stop::Failed(Error::LongRecord { input: input.clone(), line, max: self.max_record }));
+                if filled > self.max_record {
+                    return Err(Stop::Failed(self.too_long(input, block.first_line)));
                 }
-                data.resize(filled.saturating_mul(2).min(self.max_record.max(filled + 1)), 0);
+                // no more than it takes to see that a record is too long
+                data.resize(filled.saturating_mul(2).min(self.max_record.saturating_add(1)), 0);
             }
             let read = match file.read(&mut data[filled..]) {
                 Ok(read) => read,
@@ -159,6 +160,22 @@ impl Reader {
                 return Ok(false);
             }
         }
+    }
+
+    /// Cuts the block off before the first record that is too long; the error is for after what is left.
+    fn check_lengths(&self, block: &mut Block, input: &Input) -> Result<(), Error> {
+        if block.data.len() <= self.max_record {
+            return Ok(());
+        }
+        let too_long = |record: &Record| record.end - record.start > self.max_record;
+        let Some(index) = block.records.iter().position(too_long) else { return Ok(()) };
+        block.records.truncate(index);
+        block.unterminated = false;
+        Err(self.too_long(input, block.first_line + index as u64))
+    }
+
+    fn too_long(&self, input: &Input, line: u64) -> Error {
+        Error::LongRecord { input: input.clone(), line, max: self.max_record }
     }
 
     /// Finds the keys and times of a block's records. At an error, the block ends before the record that caused it.
@@ -191,6 +208,7 @@ impl Reader {
                     Missing::Error => {
                         let line = block.first_line + index as u64;
                         records.truncate(index);
+                        block.unterminated = false;
                         return Err(Error::NoKey { input: input.clone(), line, timed: self.extractor.has_times() });
                     }
                 }

@@ -57,7 +57,7 @@ impl Summary<'_> {
         line("time", format!("{:.2} s, {:.0} lines/s", self.elapsed.as_secs_f64(), self.records_per_second()));
         if let Some((filter, stats)) = self.filter() {
             match filter {
-                Filter::Time(filter) => line("window", duration::show(filter.span())),
+                Filter::Time(_) => line("window", duration::show(self.judge.window)),
                 Filter::Count(filter) => line("window", format!("the last {} lines", group(filter.capacity()))),
             }
             line("in the window", format!("{} items", group(stats.items_in_window)));
@@ -71,8 +71,8 @@ impl Summary<'_> {
         }
         if let Place::There(server) = &self.judge.place {
             line("server", format!("{} {}", server.options().url_without_secrets(), server.options().key));
-            if server.reconnections > 0 {
-                line("reconnections", group(server.reconnections));
+            if server.reconnections() > 0 {
+                line("reconnections", group(server.reconnections()));
                 line("uncertain", format!("{} (printed, perhaps again)", group(server.uncertain)));
             }
         }
@@ -106,10 +106,17 @@ impl Summary<'_> {
                     ServerWindow::Time(window) => json!(millis(window)),
                     ServerWindow::Count(_) => Value::Null,
                 },
-                "reconnections": server.reconnections,
+                "reconnections": server.reconnections(),
                 "uncertain": server.uncertain,
             }),
-            (Place::Here(_), Some((filter, stats))) => filter_json(filter, &stats),
+            (Place::Here(_), Some((filter, stats))) => {
+                let mut figures = filter_json(filter, &stats);
+                if matches!(filter, Filter::Time(_)) {
+                    // the filter itself remembers longer, for lines out of order
+                    figures["window_ms"] = json!(millis(self.judge.window));
+                }
+                figures
+            }
             (Place::Here(_), None) => Value::Null,
         };
         if let (Value::Object(summary), Value::Object(more)) = (&mut summary, more) {

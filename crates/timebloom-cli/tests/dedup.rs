@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use common::{Random, dedup, dedup_stdin, first_sightings, show, temporary_file, timebloom};
+use common::{Random, dedup, dedup_stdin, first_sightings, show, start, temporary_file, timebloom};
 
 const EXIT_OK: i32 = 0;
 const EXIT_FAILURE: i32 = 1;
@@ -191,15 +191,8 @@ fn help_and_version_succeed() {
 
 #[test]
 fn a_closed_pipe_ends_the_run_quietly() {
-    let mut child = timebloom()
-        .args(["dedup", "--window", "60s"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
+    let (mut child, mut input) = start(&["dedup", "--window", "60s"]);
     drop(child.stdout.take());
-    let mut input = child.stdin.take().expect("stdin is piped");
     // More than any buffer on the way holds, until the process stops reading: our own pipe breaks then.
     let mut number = 0_u64;
     while writeln!(input, "line {number}").is_ok() {
@@ -230,13 +223,7 @@ fn a_full_disk_is_an_error() {
 
 #[test]
 fn a_line_is_printed_while_the_next_is_still_being_written() {
-    let mut child = timebloom()
-        .args(["dedup", "--window", "60s"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut input = child.stdin.take().expect("stdin is piped");
+    let (mut child, mut input) = start(&["dedup", "--window", "60s"]);
     let mut output = BufReader::new(child.stdout.take().expect("stdout is piped"));
     input.write_all(b"whole\nbegun").expect("the process reads");
 

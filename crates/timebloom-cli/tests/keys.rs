@@ -87,6 +87,30 @@ fn lines_without_a_key_are_kept_dropped_or_an_error() {
 }
 
 #[test]
+fn the_last_line_before_an_error_is_whole() {
+    let run = run(&["dedup", "--window", "60s", "--field", "2", "--missing", "error"], b"a x\nb");
+    assert_eq!((run.code, show(&run.stdout)), (1, show(b"a x\n")), "{}", run.stderr);
+}
+
+#[test]
+fn a_key_that_no_line_has_is_worth_a_warning() {
+    let warning = |options: &[&str], input: &[u8]| {
+        let run = run(&[&["dedup", "--window", "60s"], options].concat(), input);
+        assert_eq!(run.code, 0, "{options:?}");
+        run.stderr
+    };
+    assert_eq!(warning(&["--field", "2"], b"a\nb\n"), "warning: none of 2 lines had a key\n");
+    // the usual format, where the lines have another
+    let untimed = warning(&["--field", "2", "--time-field", "1"], b"1700000000 a\n");
+    assert_eq!(untimed, "warning: none of 1 lines had a key and a time in the format asked for\n");
+    assert_eq!(warning(&["--field", "2"], b"a\nb b\n"), "");
+    assert_eq!(warning(&["--field", "2"], b""), "");
+    let counts: serde_json::Value =
+        serde_json::from_str(&warning(&["--field", "2", "--stats=json"], b"a\n")).expect("nothing but JSON");
+    assert_eq!(counts["without_key"].as_u64(), Some(1));
+}
+
+#[test]
 fn lines_need_not_be_text() {
     let input = b"\xff\xfe a\n\xff\xfe b\n\xff a\n";
     let run = run(&["dedup", "--window", "60s", "--field", "1"], input);

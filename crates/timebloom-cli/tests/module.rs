@@ -3,79 +3,14 @@
 
 mod common;
 
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-
 use common::oracle::{Oracle, printed};
+use common::real_server::{Server, module};
 use common::{Random, run, text_lines};
-
-/// The module, built if need be.
-fn module() -> Option<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timebloom-module/Cargo.toml");
-    if !manifest.exists() {
-        return None;
-    }
-    // beside this test when the whole workspace is tested
-    let test = std::env::current_exe().expect("this test has a path");
-    let built = test.with_file_name("libtimebloom_module.so");
-    if built.exists() {
-        return Some(built);
-    }
-    let folder = Path::new(env!("CARGO_BIN_EXE_timebloom")).parent().expect("a binary is in a folder");
-    let target = folder.parent().expect("a profile is in a folder");
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--manifest-path"])
-        .arg(&manifest)
-        .env("CARGO_TARGET_DIR", target)
-        .status()
-        .expect("cargo built this test");
-    assert!(status.success(), "the module does not build");
-    Some(target.join("debug/libtimebloom_module.so"))
-}
-
-/// A server with the module, for as long as it is held.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(module: &Path) -> Self {
-        // free a moment ago; should another process be faster, the server says so and the test fails
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
-        let child = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--save", "", "--appendonly", "no"])
-            .arg("--loadmodule")
-            .arg(module)
-            .current_dir(env!("CARGO_TARGET_TMPDIR"))
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("redis-server must be installed");
-        let server = Server { child, url: format!("redis://127.0.0.1:{port}") };
-        let began = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(began.elapsed() < Duration::from_secs(60), "the server does not start");
-            thread::sleep(Duration::from_millis(10));
-        }
-        server
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // gone already is as good
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 #[test]
 fn the_module_decides_as_an_exact_window_would() {
     let Some(module) = module() else { return };
-    let server = Server::start(&module);
+    let server = Server::start(&module, &[]);
     let mut random = Random::new(61);
     let mut now = 1_700_000_000_000_u64;
     let events: Vec<(String, String, u64)> = (0..30_000)
@@ -107,7 +42,7 @@ fn the_module_decides_as_an_exact_window_would() {
 #[test]
 fn processes_share_the_window_of_a_module() {
     let Some(module) = module() else { return };
-    let server = Server::start(&module);
+    let server = Server::start(&module, &[]);
     let lines = |window: &[&str], name: &str, input: &[u8]| {
         let run = run(&[&["dedup", "--redis", &server.url, "--key", name], window].concat(), input);
         (run.code, text_lines(&run.stdout).join(" "), run.stderr)

@@ -61,6 +61,26 @@ fn a_line_of_a_hundred_megabytes_is_one_line_or_an_error() {
 }
 
 #[test]
+fn a_line_may_be_exactly_as_long_as_allowed() {
+    let at_most = |max: &str, input: &[u8]| {
+        let run = run(&["dedup", "--window", "60s", "--max-line", max], input);
+        (run.code, show(&run.stdout), run.stderr)
+    };
+    assert_eq!(at_most("4", b"abc\nabcd\ne"), (0, show(b"abc\nabcd\ne"), String::new()));
+    for input in [&b"abc\nabcd\ne\n"[..], b"abc\nabcd"] {
+        let (code, printed, message) = at_most("3", input);
+        assert_eq!((code, printed), (1, show(b"abc\n")), "{}", show(input));
+        assert!(message.contains("line 2: longer than 3 bytes"), "{message}");
+    }
+    // longer than what is read at once
+    let long = [vec![b'x'; 200_000], b"\n".to_vec()].concat();
+    assert_eq!(at_most("200000", &long), (0, show(&long), String::new()));
+    assert_eq!(at_most("199999", &long).0, 1);
+    assert_eq!(at_most("199999", &long[..200_000]).0, 1);
+    assert_eq!(at_most("200000", &long[..200_000]).0, 0);
+}
+
+#[test]
 fn an_endless_quote_is_an_error_and_not_all_of_memory() {
     let input = [b"a,\"".to_vec(), vec![b'\n'; 3 << 20]].concat();
     let run = run(&["dedup", "--window", "60s", "--csv", "1", "--max-line", "1M"], &input);

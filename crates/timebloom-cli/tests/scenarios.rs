@@ -3,13 +3,11 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use common::oracle::{Oracle, printed};
-use common::{Random, lines_of, run, temporary_path, text_lines, timebloom};
+use common::{Random, lines_of, run, start, temporary_path, text_lines, wait_until};
 
 fn joined(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
@@ -214,9 +212,7 @@ fn redelivered_events_stay_out_though_the_process_is_killed() {
     ]
     .concat();
 
-    let mut child =
-        timebloom().args(&options).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary runs");
-    let mut input = child.stdin.take().expect("stdin is piped");
+    let (mut child, mut input) = start(&options);
     let output = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let (send, receive) = mpsc::channel();
     let reader = thread::spawn(move || {
@@ -229,12 +225,7 @@ fn redelivered_events_stay_out_though_the_process_is_killed() {
     for (line, ..) in before {
         writeln!(input, "{line}").expect("the process reads");
     }
-    // The state appears once all of these are printed and saved. The limit turns a hang into a failure.
-    let began = Instant::now();
-    while !std::path::Path::new(&state).exists() {
-        assert!(began.elapsed() < Duration::from_secs(60), "the state is saved after {save_every} lines");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("all of these are printed and saved", || std::path::Path::new(&state).exists());
     let mut first_output: Vec<String> = receive.try_iter().collect();
     // Lines that nobody has acknowledged, and then the end, without any warning.
     let unsaved = &after[..2_000];

@@ -145,6 +145,15 @@ fn server_options_that_make_no_sense_are_usage_errors() {
 }
 
 #[test]
+fn tls_is_refused_with_a_way_out() {
+    let url = "rediss://user:secret@127.0.0.1:6379";
+    let run = run(&["dedup", "--window", "60s", "--redis", url, "--key", "k"], b"a\n");
+    assert_eq!((run.code, show(&run.stdout)), (2, String::new()));
+    assert!(run.stderr.contains("does not speak TLS") && run.stderr.contains("tunnel"), "{}", run.stderr);
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
+}
+
+#[test]
 fn the_summary_tells_about_the_server() {
     let server = FakeServer::start(&[]);
     let summary = stats(&run(&at(&server, &["--window", "60s", "--stats=json"]), b"a\na\n"));

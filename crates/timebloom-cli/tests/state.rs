@@ -4,35 +4,17 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStdin, Command};
 
-use common::{lines_of, run, show, temporary_file, temporary_path, timebloom};
+use common::{lines_of, run, show, start, temporary_file, temporary_path, timebloom, wait_until};
 
 fn with_state<'a>(state: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["dedup", "--window", "1h", "--state", state], more].concat()
 }
 
-/// Waits for something that another process is about to do. The limit turns a hang into a failure.
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !done() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// A run that waits for more input, after it has printed its first line, `first`.
 fn waiting_run(arguments: &[&str]) -> (Child, ChildStdin) {
-    let mut child = timebloom()
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut input = child.stdin.take().expect("stdin is piped");
+    let (mut child, mut input) = start(arguments);
     writeln!(input, "first").expect("the process reads");
     let mut output = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let mut line = String::new();

@@ -44,7 +44,8 @@ fn times_are_found_by_regex_json_and_column() {
     // whole lines differ by their times
     assert_eq!(lines(&["--time-json", "/t"], json).len(), 3);
     // no time, no verdict
-    assert_eq!(lines(&["--json", "/k", "--time-json", "/t"], "{\"k\":1}\n{\"k\":1,\"t\":\"soon\"}\n").len(), 0);
+    let untimed = "{\"k\":1}\n{\"k\":1,\"t\":\"soon\"}\n{\"k\":1,\"t\":5}\n";
+    assert_eq!(lines(&["--json", "/k", "--time-json", "/t"], untimed), ["{\"k\":1,\"t\":5}"]);
 }
 
 #[test]
@@ -65,6 +66,16 @@ fn late_lines_are_kept_or_dropped() {
 }
 
 #[test]
+fn the_summary_has_the_window_that_was_asked_for() {
+    let options = ["dedup", "--window=60s", "-f2", "--time-field=1", "--time-format=unix", "--lateness=5s"];
+    let input = b"1000 a\n";
+    let text = run(&[&options[..], &["--stats"]].concat(), input).stderr;
+    assert!(text.contains("window          1m\n"), "{text}");
+    let summary = stats(&run(&[&options[..], &["--stats=json"]].concat(), input));
+    assert_eq!(summary["window_ms"].as_u64(), Some(60_000), "{summary}");
+}
+
+#[test]
 fn one_bad_timestamp_does_not_empty_the_window() {
     let unix = ["--time-format", "unix"];
     // the third line claims to be from far ahead; the fourth is still a repeat of the first
@@ -81,11 +92,12 @@ fn one_bad_timestamp_does_not_empty_the_window() {
 
 #[test]
 fn times_that_make_no_sense_are_usage_errors() {
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["--time-field", "1", "--time-format", "iso"], "rfc3339"),
         (&["--time-field", "1", "--time-format", "%H:%M"], "does not describe a moment"),
         (&["--late", "drop"], "--time"),
         (&["--lateness", "5s"], "--time"),
+        (&["--time-format", "unix"], "--time-field"),
         (&["--time-field", "1", "--time-json", "/t"], "cannot be used with"),
         (&["--time-field", "1", "--late", "maybe"], "keep"),
     ];

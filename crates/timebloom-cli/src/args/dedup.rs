@@ -131,7 +131,7 @@ pub(crate) struct DedupArgs {
           help_heading = "State")]
     pub(crate) save_every: Option<SaveEvery>,
 
-    /// Use a filter in a server with the timebloom module, such as redis://127.0.0.1:6379
+    /// Use a filter in a server with the timebloom module, such as redis://127.0.0.1:6379; TLS needs a tunnel
     #[arg(long, value_name = "URL", requires = "key_name", help_heading = "Server")]
     pub(crate) redis: Option<String>,
 

@@ -33,7 +33,8 @@ pub(crate) struct TimeArgs {
 
     /// How the time is written: rfc3339, unix, unix-ms, unix-us, access-log, or a description such as '%Y-%m-%d
     /// %H:%M:%S'; UTC if it has no offset
-    #[arg(long, value_name = "FORMAT", default_value = "rfc3339", value_parser = TimeFormat::parse)]
+    #[arg(long, value_name = "FORMAT", default_value = "rfc3339", value_parser = TimeFormat::parse,
+          requires = "time")]
     time_format: TimeFormat,
 }
 

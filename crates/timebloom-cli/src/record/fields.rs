@@ -1,8 +1,10 @@
 //! Fields of a record: words between blanks, as `awk` sees them, or what stands between delimiters, as `cut` does.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::parts::Parts;
+use super::scan::{Delimited, Words};
 
 /// The fields `first..=last`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,55 +77,31 @@ impl Fields {
     pub(super) fn read(&self, record: &[u8], parts: &mut Parts) {
         parts.reset(self.wanted.len());
         match self.delimiter {
-            Some(delimiter) => self.read_delimited(record, delimiter, parts),
-            None => self.read_words(record, parts),
+            Some(delimiter) => {
+                let mut fields = Delimited::of(record, delimiter);
+                self.place(parts, |field| fields.find(field));
+            }
+            None => {
+                let mut words = Words::of(record);
+                self.place(parts, |word| words.find(word));
+            }
         }
     }
 
-    fn read_delimited(&self, record: &[u8], delimiter: u8, parts: &mut Parts) {
+    /// Puts each wanted field in its place, up to the first that is not there. `find` is asked for each once, in rising
+    /// order.
+    #[inline]
+    fn place(&self, parts: &mut Parts, mut find: impl FnMut(usize) -> Option<Range<usize>>) {
         let mut wanted = self.wanted.iter().peekable();
-        let mut start = 0;
-        for field in 0.. {
-            let end = memchr::memchr(delimiter, &record[start..]).map_or(record.len(), |at| start + at);
-            while let Some(&(_, place)) = wanted.next_if(|(wanted, _)| *wanted == field) {
-                parts.set(place, start..end);
+        while let Some(&(field, place)) = wanted.next() {
+            let Some(range) = find(field) else { return };
+            // the same field may be wanted twice
+            while let Some(&(_, place)) = wanted.next_if(|(next, _)| *next == field) {
+                parts.set(place, range.clone());
             }
-            if end == record.len() || wanted.peek().is_none() {
-                return;
-            }
-            start = end + 1;
+            parts.set(place, range);
         }
     }
-
-    fn read_words(&self, record: &[u8], parts: &mut Parts) {
-        let mut wanted = self.wanted.iter().peekable();
-        let mut position = 0;
-        for field in 0.. {
-            // words and gaps are short: a byte at a time is faster than a search that has to be started
-            while record.get(position).copied().is_some_and(is_blank) {
-                position += 1;
-            }
-            let start = position;
-            while record.get(position).is_some_and(|&byte| !is_blank(byte)) {
-                position += 1;
-            }
-            if start == position {
-                return;
-            }
-            while let Some(&(_, place)) = wanted.next_if(|(wanted, _)| *wanted == field) {
-                parts.set(place, start..position);
-            }
-            if wanted.peek().is_none() {
-                return;
-            }
-        }
-    }
-}
-
-/// A carriage return is one too, so that the last word of a line is the same with either end.
-#[inline]
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r')
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod fields;
 mod json;
 mod parts;
 mod pattern;
+mod scan;
 mod split;
 mod time_format;
 

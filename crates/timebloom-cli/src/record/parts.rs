@@ -9,16 +9,32 @@ use std::ops::Range;
 /// The length that says "there is none".
 const NO_VALUE: u64 = u64::MAX;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The record has no such value: it has no key then.
     Absent,
     /// The value may be missing, and is.
     Unset,
-    /// These bytes of the record.
-    Here(Range<usize>),
-    /// These bytes of `decoded`.
-    Decoded(Range<usize>),
+    /// The bytes of the record from `start` to `end`.
+    Here { start: usize, end: usize },
+    /// The same of `decoded`.
+    Decoded { start: usize, end: usize },
+}
+
+impl Part {
+    fn here(range: Range<usize>) -> Self {
+        Part::Here { start: range.start, end: range.end }
+    }
+
+    /// The bytes that it stands for, if any.
+    #[inline]
+    fn bytes<'a>(self, record: &'a [u8], decoded: &'a [u8]) -> Option<&'a [u8]> {
+        match self {
+            Part::Absent | Part::Unset => None,
+            Part::Here { start, end } => record.get(start..end),
+            Part::Decoded { start, end } => decoded.get(start..end),
+        }
+    }
 }
 
 /// The values of one record, in the order they were asked for.
@@ -47,7 +63,7 @@ impl Parts {
     }
 
     pub(super) fn push(&mut self, range: Range<usize>) {
-        self.parts.push(Part::Here(range));
+        self.parts.push(Part::here(range));
     }
 
     pub(super) fn push_unset(&mut self) {
@@ -60,29 +76,25 @@ impl Parts {
 
     /// Value number `index` is at `range` of the record.
     pub(super) fn set(&mut self, index: usize, range: Range<usize>) {
-        self.parts[index] = Part::Here(range);
+        self.parts[index] = Part::here(range);
     }
 
     /// Value number `index` is what `decode` appends.
     pub(super) fn set_decoded(&mut self, index: usize, decode: impl FnOnce(&mut Vec<u8>)) {
         let start = self.decoded.len();
         decode(&mut self.decoded);
-        self.parts[index] = Part::Decoded(start..self.decoded.len());
+        self.parts[index] = Part::Decoded { start, end: self.decoded.len() };
     }
 
     /// The bytes of value number `index`; `None` if the record does not have it.
     pub(super) fn get<'a>(&'a self, index: usize, record: &'a [u8]) -> Option<&'a [u8]> {
-        match self.parts.get(index)? {
-            Part::Absent | Part::Unset => None,
-            Part::Here(range) => record.get(range.clone()),
-            Part::Decoded(range) => self.decoded.get(range.clone()),
-        }
+        self.parts.get(index)?.bytes(record, &self.decoded)
     }
 
     /// Where value number `index` begins in the record, if it stands there as it is.
     pub(super) fn start_of(&self, index: usize) -> Option<usize> {
         match self.parts.get(index)? {
-            Part::Here(range) => Some(range.start),
+            Part::Here { start, .. } => Some(*start),
             _ => None,
         }
     }
@@ -90,30 +102,24 @@ impl Parts {
     /// The key: all values but the last `rest`. `None` if one of them is absent, or if none is set.
     pub(super) fn join<'a>(&'a mut self, record: &'a [u8], rest: usize) -> Option<&'a [u8]> {
         let count = self.parts.len().checked_sub(rest)?;
-        if let [part] = &self.parts[..count] {
-            return match part {
-                Part::Absent | Part::Unset => None,
-                Part::Here(range) => record.get(range.clone()),
-                Part::Decoded(range) => self.decoded.get(range.clone()),
-            };
+        let Parts { parts, decoded, joined } = self;
+        if let &[part] = &parts[..count] {
+            return part.bytes(record, decoded);
         }
-        self.joined.clear();
+        joined.clear();
         let mut any = false;
-        for part in &self.parts[..count] {
-            let value = match part {
-                Part::Absent => return None,
-                Part::Unset => {
-                    self.joined.extend_from_slice(&NO_VALUE.to_le_bytes());
-                    continue;
+        for &part in &parts[..count] {
+            match (part, part.bytes(record, decoded)) {
+                (Part::Unset, _) => joined.extend_from_slice(&NO_VALUE.to_le_bytes()),
+                (_, None) => return None,
+                (_, Some(value)) => {
+                    any = true;
+                    joined.extend_from_slice(&(value.len() as u64).to_le_bytes());
+                    joined.extend_from_slice(value);
                 }
-                Part::Here(range) => &record[range.clone()],
-                Part::Decoded(range) => &self.decoded[range.clone()],
-            };
-            any = true;
-            self.joined.extend_from_slice(&(value.len() as u64).to_le_bytes());
-            self.joined.extend_from_slice(value);
+            }
         }
-        any.then_some(&self.joined)
+        any.then_some(joined)
     }
 }
 

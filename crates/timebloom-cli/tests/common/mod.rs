@@ -4,12 +4,14 @@
 
 pub mod fake_server;
 pub mod oracle;
+pub mod real_server;
 
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// What a finished process left behind.
 pub struct Run {
@@ -22,8 +24,8 @@ pub fn timebloom() -> Command {
     Command::new(env!("CARGO_BIN_EXE_timebloom"))
 }
 
-/// Runs `timebloom` with these arguments and this standard input.
-pub fn run(arguments: &[&str], input: &[u8]) -> Run {
+/// Starts `timebloom` with these arguments, and pipes to all sides. Returns it and where it reads from.
+pub fn start(arguments: &[&str]) -> (Child, ChildStdin) {
     let mut child = timebloom()
         .args(arguments)
         .stdin(Stdio::piped())
@@ -31,7 +33,22 @@ pub fn run(arguments: &[&str], input: &[u8]) -> Run {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let input = child.stdin.take().expect("stdin is piped");
+    (child, input)
+}
+
+/// Waits for something that another process is about to do. The limit turns a hang into a failure.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs `timebloom` with these arguments and this standard input.
+pub fn run(arguments: &[&str], input: &[u8]) -> Run {
+    let (child, mut stdin) = start(arguments);
     let output = thread::scope(|scope| {
         // Beside the reading below, as either pipe may fill up. A process that ends early leaves a broken pipe.
         scope.spawn(move || {
