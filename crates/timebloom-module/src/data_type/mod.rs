@@ -136,14 +136,16 @@ unsafe extern "C" fn copy(
     copy.map_or(ptr::null_mut(), <*mut Filter>::cast)
 }
 
-/// Moves the value's own block where the server wants it. The slices stay: they are large, and come and go by themselves.
+/// Moves the value's own block where the server wants it. The panels stay: most are large, and they come and go with the
+/// stream.
 unsafe extern "C" fn defrag(
     context: *mut raw::RedisModuleDefragCtx,
     _key: *mut raw::RedisModuleString,
     value: *mut *mut c_void,
 ) -> c_int {
-    // the server moves blocks that it gave; one that was aligned further is inside of such a block
-    if align_of::<Filter>() <= PLAIN_ALIGN {
+    guard(c"defragmentation", || {
+        // the server moves blocks that it gave; one that was aligned further is inside of such a block
+        const { assert!(align_of::<Filter>() <= PLAIN_ALIGN) };
         // SAFETY: `value` is the server's pointer to our value, a plain block, which may move: nothing points into it.
         unsafe {
             if let Some(move_block) = raw::RedisModule_DefragAlloc {
@@ -153,6 +155,6 @@ unsafe extern "C" fn defrag(
                 }
             }
         }
-    }
+    });
     0 // all done
 }

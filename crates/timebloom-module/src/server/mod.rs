@@ -10,6 +10,7 @@ pub(crate) mod entry;
 pub(crate) mod key;
 
 use std::ffi::{CStr, CString, c_int, c_long};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -207,7 +208,7 @@ impl Context {
 
     /// Sends `APBF.INSERT name NOCREATE [AT at] ITEMS item ...` to replicas and to the append-only file.
     pub(crate) fn replicate_insert<'a>(&self, name: &Arg, at: Option<u64>, items: impl Iterator<Item = &'a Arg>) {
-        let at = at.map(|at| Made::new(&at.to_string()));
+        let at = at.map(|at| Made::new(at.to_string()));
         let mut words = vec![name.as_raw(), NO_CREATE.get()];
         words.extend(at.iter().flat_map(|at| [AT.get(), at.0]));
         words.push(ITEMS.get());
@@ -217,7 +218,7 @@ impl Context {
 
     /// Sends `APBF.RESERVE name word ...` to replicas and to the append-only file.
     pub(crate) fn replicate_reserve(&self, name: &Arg, words: &[String]) {
-        let made: Vec<Made> = words.iter().map(|word| Made::new(word)).collect();
+        let made: Vec<Made> = words.iter().map(Made::new).collect();
         let words: Vec<_> = std::iter::once(name.as_raw()).chain(made.iter().map(|word| word.0)).collect();
         self.replicate(c"APBF.RESERVE", &words);
     }
@@ -233,12 +234,24 @@ impl Context {
 }
 
 /// A string of the server that we made, and give back.
-struct Made(*mut raw::RedisModuleString);
+pub(crate) struct Made(*mut raw::RedisModuleString);
 
 impl Made {
-    fn new(text: &str) -> Self {
-        // SAFETY: a string without a context is ours; the server copies the text.
-        Made(unsafe { server!(RedisModule_CreateString(ptr::null_mut(), text.as_ptr().cast(), text.len())) })
+    pub(crate) fn new(bytes: impl AsRef<[u8]>) -> Self {
+        let bytes = bytes.as_ref();
+        // SAFETY: a string without a context is ours; the server copies the bytes.
+        Made(unsafe { server!(RedisModule_CreateString(ptr::null_mut(), bytes.as_ptr().cast(), bytes.len())) })
+    }
+
+    /// The string, for someone else to give back.
+    pub(crate) fn into_raw(self) -> *mut raw::RedisModuleString {
+        ManuallyDrop::new(self).0
+    }
+
+    /// # Safety
+    /// `raw` came from [`into_raw`](Self::into_raw), and nobody else gives it back; or it is null.
+    pub(crate) unsafe fn from_raw(raw: *mut raw::RedisModuleString) -> Option<Self> {
+        (!raw.is_null()).then(|| Made(raw))
     }
 }
 
@@ -270,7 +283,7 @@ impl Word {
             return made;
         }
         // kept for good; only the thread of the commands comes here
-        let made = std::mem::ManuallyDrop::new(Made::new(self.text)).0;
+        let made = Made::new(self.text).into_raw();
         self.made.store(made, Ordering::Relaxed);
         made
     }

@@ -75,7 +75,7 @@ fn stream(server: &Server, act: impl FnOnce(&mut Client)) -> Vec<Vec<String>> {
             .iter()
             .map(|word| word.bytes().escape_ascii().to_string())
             .collect();
-        match command[0].as_str() {
+        match command[0].to_uppercase().as_str() {
             "SET" => return commands,
             "SELECT" | "PING" => {}
             _ => commands.push(command),
@@ -167,6 +167,7 @@ fn a_busy_stream_is_the_same_on_a_replica_and_in_the_append_only_file() {
     let server = Server::start_off(7_200, &durable);
     let (mut client, mut replica) = (primary.client(), server.client());
     follow(&mut replica, &primary);
+    wait_for("the replica's file to begin", || replica.info("persistence", "aof_rewrite_in_progress") == "0");
     // many commands a millisecond, and many milliseconds: some tell a new time, most do not
     client.send("APBF.RESERVE t TIME 2 1000 PX 50");
     client.send("APBF.RESERVE full TIME 2 0 PX 200 MAXBYTES 9000");
