@@ -125,6 +125,10 @@ impl Filter {
     /// Records every item at `now`, whatever was seen. Tells how many were rejected, and why the last of them was.
     pub(crate) fn insert<T: AsRef<[u8]>>(&mut self, items: &[T], now: Timestamp) -> (u64, Option<Full>) {
         match (&mut self.window, items) {
+            (Window::Count(filter), [item]) => {
+                filter.insert(item);
+                (0, None)
+            }
             (Window::Count(filter), items) => {
                 filter.insert_batch(items);
                 (0, None)
