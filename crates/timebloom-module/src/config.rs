@@ -11,7 +11,8 @@ use redis_module::raw;
 use crate::encoding::CEILING_BYTES;
 use crate::filter::GivenError;
 use crate::parse;
-use crate::server::{Arg, ERR, OK, server};
+use crate::server::entry::guard;
+use crate::server::{Arg, ERR, Made, OK, server};
 use crate::spec::{Defaults, Limit};
 use crate::time::MAX_SPAN_MS;
 
@@ -117,7 +118,7 @@ fn number(data: *mut c_void) -> Option<&'static Number> {
 }
 
 unsafe extern "C" fn get_number(_name: *const c_char, data: *mut c_void) -> c_longlong {
-    number(data).map_or(0, |number| number.value.load(Ordering::Relaxed))
+    guard(c"CONFIG GET", || number(data).map_or(0, |number| number.value.load(Ordering::Relaxed))).unwrap_or(0)
 }
 
 unsafe extern "C" fn set_number(
@@ -126,11 +127,13 @@ unsafe extern "C" fn set_number(
     data: *mut c_void,
     _error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
-    // the server has checked the range
-    if let Some(number) = number(data) {
-        number.value.store(value, Ordering::Relaxed);
-    }
-    OK
+    let set = guard(c"CONFIG SET", || {
+        // the server has checked the range
+        if let Some(number) = number(data) {
+            number.value.store(value, Ordering::Relaxed);
+        }
+    });
+    set.map_or(ERR, |()| OK)
 }
 
 unsafe extern "C" fn get_error(_name: *const c_char, _data: *mut c_void) -> *mut raw::RedisModuleString {
@@ -143,28 +146,23 @@ unsafe extern "C" fn set_error(
     _data: *mut c_void,
     error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
-    // SAFETY: the server's string is alive during the call.
-    let word = unsafe { Arg::borrow(&value) }.as_ref();
-    match parse::error_rate(word) {
-        Ok(rate) => {
-            *DEFAULT_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rate;
-            // SAFETY: strings without a context are ours until we give them back, which is once.
-            unsafe {
-                let text = server!(RedisModule_CreateString(ptr::null_mut(), word.as_ptr().cast(), word.len()));
-                let old = DEFAULT_ERROR_TEXT.swap(text, Ordering::Relaxed);
-                if !old.is_null() {
-                    server!(RedisModule_FreeString(ptr::null_mut(), old));
-                }
+    let set = guard(c"CONFIG SET", || {
+        // SAFETY: the server's string is alive during the call.
+        let word = unsafe { Arg::borrow(&value) }.as_ref();
+        match parse::error_rate(word) {
+            Ok(rate) => {
+                *DEFAULT_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = rate;
+                let old = DEFAULT_ERROR_TEXT.swap(Made::new(word).into_raw(), Ordering::Relaxed);
+                // SAFETY: what was put there came from `into_raw`, and is taken out once.
+                drop(unsafe { Made::from_raw(old) });
+                true
             }
-            OK
-        }
-        Err(why) => {
-            let why = why.to_string();
-            // SAFETY: the server frees the text of the error.
-            unsafe {
-                *error = server!(RedisModule_CreateString(ptr::null_mut(), why.as_ptr().cast(), why.len()));
+            Err(why) => {
+                // SAFETY: the server's place for the text of the error, which it frees.
+                unsafe { *error = Made::new(why.to_string()).into_raw() };
+                false
             }
-            ERR
         }
-    }
+    });
+    if set == Some(true) { OK } else { ERR }
 }

@@ -35,6 +35,32 @@ pub(crate) struct Doc {
     pub(crate) arguments: &'static [Argument],
 }
 
+impl Doc {
+    /// `key item [item ...]`, a question.
+    pub(crate) const fn asking(name: &'static CStr, summary: &'static CStr) -> Self {
+        Doc {
+            name,
+            flags: c"readonly fast",
+            categories: "read fast",
+            summary,
+            complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
+            arity: -3,
+            access: Access::Read,
+            arguments: &[ITEMS],
+        }
+    }
+
+    /// `key item [item ...]`, which records the items.
+    pub(crate) const fn recording(name: &'static CStr, summary: &'static CStr) -> Self {
+        Doc {
+            flags: c"write deny-oom fast",
+            categories: "write fast",
+            access: Access::Update,
+            ..Doc::asking(name, summary)
+        }
+    }
+}
+
 /// The type of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type {

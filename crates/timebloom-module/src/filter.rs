@@ -3,10 +3,12 @@
 //! Nothing here knows the server.
 
 use std::cell::Cell;
+use std::ops::Deref;
 
 use timebloom::{AgeRange, CountBloom, Counts, Full, LEVEL_RATES, Stats, TimeBloom, Timestamp, Verdict};
 
-use crate::observe::Alive;
+use crate::observe::{Alive, TOTALS};
+use crate::time::{Clock, Moment};
 
 /// The error rate as the user wrote it, for `APBF.INFO`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +71,24 @@ impl From<Verdict> for Added {
     }
 }
 
+/// One answer an item; a single one, as most commands ask for, is not allocated.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answers<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> Deref for Answers<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Answers::One(answer) => std::slice::from_ref(answer),
+            Answers::Many(answers) => answers,
+        }
+    }
+}
+
 /// The command asks for times, and the filter has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotATimeWindow;
@@ -94,14 +114,30 @@ impl Filter {
         Filter { window, error, lookups: Lookups::default(), _alive: Alive::new() }
     }
 
+    /// When a change counts that says `at`, or no time.
+    pub(crate) fn moment(&self, at: Option<u64>, clock: Clock) -> Moment {
+        match &self.window {
+            Window::Time(filter) => Moment::new(at, clock, filter.latest()),
+            Window::Count(_) => Moment::NONE,
+        }
+    }
+
     /// Records every item at `now`, whatever was seen. Tells how many were rejected, and why the last of them was.
     pub(crate) fn insert<T: AsRef<[u8]>>(&mut self, items: &[T], now: Timestamp) -> (u64, Option<Full>) {
-        match &mut self.window {
-            Window::Count(filter) => {
+        match (&mut self.window, items) {
+            (Window::Count(filter), [item]) => {
+                filter.insert(item);
+                (0, None)
+            }
+            (Window::Count(filter), items) => {
                 filter.insert_batch(items);
                 (0, None)
             }
-            Window::Time(filter) => {
+            (Window::Time(filter), [item]) => match filter.insert_at(item, now) {
+                Ok(()) => (0, None),
+                Err(full) => (1, Some(full)),
+            },
+            (Window::Time(filter), items) => {
                 let (mut rest, mut rejected, mut reason) = (items, 0, None);
                 while let Err(stop) = filter.insert_batch_at(rest, now) {
                     rejected += 1;
@@ -115,7 +151,10 @@ impl Filter {
 
     /// Records items at `now` and tells what became of each. A rejected item does not end it: later ones may be known,
     /// and are then answered.
-    pub(crate) fn add<T: AsRef<[u8]>>(&mut self, items: &[T], repeat: Repeat, now: Timestamp) -> Vec<Added> {
+    pub(crate) fn add<T: AsRef<[u8]>>(&mut self, items: &[T], repeat: Repeat, now: Timestamp) -> Answers<Added> {
+        if let [item] = items {
+            return Answers::One(self.add_one(item, repeat, now));
+        }
         let mut verdicts = Vec::with_capacity(items.len());
         match &mut self.window {
             Window::Count(filter) => match repeat {
@@ -128,38 +167,39 @@ impl Filter {
                     Repeat::Keep => filter.insert_if_new_batch_at(items, now, &mut verdicts),
                 };
                 if let Err(stop) = stop {
-                    let mut added: Vec<Added> = verdicts.into_iter().map(Added::from).collect();
-                    added.push(Added::Rejected(stop.full));
-                    for item in &items[stop.done + 1..] {
-                        let verdict = match repeat {
-                            Repeat::Refresh => filter.check_and_insert_at(item, now),
-                            Repeat::Keep => filter.insert_if_new_at(item, now),
-                        };
-                        added.push(verdict.map_or_else(Added::Rejected, Added::from));
-                    }
-                    return added;
+                    let done = verdicts.into_iter().map(Added::from).chain([Added::Rejected(stop.full)]);
+                    let rest = items[stop.done + 1..].iter().map(|item| self.add_one(item, repeat, now));
+                    return Answers::Many(done.chain(rest).collect());
                 }
             }
         }
-        verdicts.into_iter().map(Added::from).collect()
+        Answers::Many(verdicts.into_iter().map(Added::from).collect())
+    }
+
+    fn add_one(&mut self, item: impl AsRef<[u8]>, repeat: Repeat, now: Timestamp) -> Added {
+        let verdict = match (&mut self.window, repeat) {
+            (Window::Time(filter), Repeat::Refresh) => filter.check_and_insert_at(item, now),
+            (Window::Time(filter), Repeat::Keep) => filter.insert_if_new_at(item, now),
+            (Window::Count(filter), Repeat::Refresh) => Ok(filter.check_and_insert(item)),
+            (Window::Count(filter), Repeat::Keep) => Ok(filter.insert_if_new(item)),
+        };
+        verdict.map_or_else(Added::Rejected, Added::from)
     }
 
     /// Whether each item is in the window that ends at `now`.
-    pub(crate) fn contains<T: AsRef<[u8]>>(&self, items: &[T], now: Timestamp) -> Vec<bool> {
+    pub(crate) fn contains<T: AsRef<[u8]>>(&self, items: &[T], now: Timestamp) -> Answers<bool> {
+        if let [item] = items {
+            return Answers::One(match &self.window {
+                Window::Time(filter) => filter.contains_at(item, now),
+                Window::Count(filter) => filter.contains(item),
+            });
+        }
         let mut seen = Vec::with_capacity(items.len());
         match &self.window {
             Window::Time(filter) => filter.contains_batch_at(items, now, &mut seen),
             Window::Count(filter) => filter.contains_batch(items, &mut seen),
         }
-        seen
-    }
-
-    /// Whether one item is in the window that ends at `now`.
-    pub(crate) fn contains_one(&self, item: impl AsRef<[u8]>, now: Timestamp) -> bool {
-        match &self.window {
-            Window::Time(filter) => filter.contains_at(item, now),
-            Window::Count(filter) => filter.contains(item),
-        }
+        Answers::Many(seen)
     }
 
     pub(crate) fn age(&self, item: impl AsRef<[u8]>, now: Timestamp) -> Result<Option<AgeRange>, NotATimeWindow> {
@@ -212,6 +252,8 @@ impl Filter {
 
     /// Counts answers given.
     pub(crate) fn count_lookups(&self, hits: u64, misses: u64) {
+        TOTALS.hits.add(hits);
+        TOTALS.misses.add(misses);
         self.lookups.hits.set(self.lookups.hits.get() + hits);
         self.lookups.misses.set(self.lookups.misses.get() + misses);
     }

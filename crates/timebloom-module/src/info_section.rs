@@ -19,7 +19,7 @@ pub(crate) unsafe fn register(context: *mut raw::RedisModuleCtx) -> bool {
 }
 
 unsafe extern "C" fn fill(info: *mut raw::RedisModuleInfoCtx, _for_crash_report: c_int) {
-    guard("INFO", || {
+    guard(c"INFO", || {
         let totals = &observe::TOTALS;
         // SAFETY: the server keeps it alive during the call; the name is a constant.
         let wanted = unsafe { server!(RedisModule_InfoAddSection(info, c"stats".as_ptr())) };

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         return ERR;
     }
     // SAFETY: the context is the server's.
-    match guard("loading", || unsafe { register(context, argc) }) {
+    match guard(c"loading", || unsafe { register(context, argc) }) {
         Some(true) => OK,
         Some(false) | None => ERR,
     }
@@ -91,6 +91,6 @@ unsafe extern "C" fn loading_event(
     _data: *mut c_void,
 ) {
     if what == raw::REDISMODULE_SUBEVENT_LOADING_ENDED || what == raw::REDISMODULE_SUBEVENT_LOADING_FAILED {
-        guard("the end of loading", loadchunk::loading_ended);
+        guard(c"the end of loading", loadchunk::loading_ended);
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! The primary's clock decides. What it read goes to replicas and to the append-only file with the command, so nobody
 //! else's clock has a say in what a filter holds. Only reads on a replica use the clock there.
+//!
+//! Most commands of a busy stream need not carry it: they come in a millisecond that the filter knows already. A replayed
+//! command that says no time counts at the latest time of its filter, and filters are the same on both sides.
 
 use std::time::Duration;
 
@@ -17,15 +20,51 @@ pub(crate) struct TooFarAhead {
     pub(crate) latest: u64,
 }
 
-/// The moment a command counts at, in milliseconds: what the client says, if that is not further ahead of `now` than
-/// `skew`, or `now`. A time that lies ahead moves the filter's clock and expires what is older, hence the limit; one that
-/// lies behind is clamped by the filter.
-pub(crate) fn resolve(at: Option<u64>, now: u64, skew: u64) -> Result<u64, TooFarAhead> {
-    let latest = now.saturating_add(skew);
-    match at {
-        Some(at) if at > latest => Err(TooFarAhead { at, latest }),
-        Some(at) => Ok(at),
-        None => Ok(now),
+/// Whose clock a change goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// This server's, which says so many milliseconds.
+    Own(u64),
+    /// That of the primary which has carried out the command before.
+    Primary,
+}
+
+impl Clock {
+    /// Refuses a time that a client says if it lies further ahead than `skew`: it would move the filter's clock, and
+    /// expire what is older. One that lies behind is clamped by the filter, and what a primary says is never refused.
+    pub(crate) fn check(self, at: Option<u64>, skew: u64) -> Result<(), TooFarAhead> {
+        match (self, at) {
+            (Clock::Own(now), Some(at)) if at > now.saturating_add(skew) => {
+                Err(TooFarAhead { at, latest: now.saturating_add(skew) })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// When a change counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// Not before the latest time of the filter.
+    pub(crate) time: Timestamp,
+    /// The milliseconds that lead to it, if it takes any: the filter may know a later time.
+    pub(crate) at: Option<u64>,
+    /// Whether the command, replayed on the same filter with the words it has, counts at the same moment.
+    pub(crate) is_said: bool,
+}
+
+impl Moment {
+    /// For filters without time.
+    pub(crate) const NONE: Moment = Moment { time: Timestamp::MIN, at: None, is_said: true };
+
+    /// For a command that says `at`, or no time, and a filter whose latest time is `latest`.
+    pub(crate) fn new(at: Option<u64>, clock: Clock, latest: Timestamp) -> Self {
+        let (at, is_said) = match (at, clock) {
+            (Some(at), _) => (Some(at), true),
+            (None, Clock::Own(now)) => (Some(now), timestamp(now) <= latest),
+            (None, Clock::Primary) => (None, true),
+        };
+        Moment { time: at.map_or(latest, timestamp).max(latest), at, is_said }
     }
 }
 
@@ -45,10 +84,35 @@ mod tests {
 
     #[test]
     fn times_up_to_the_skew_are_taken_and_later_ones_refused() {
-        assert_eq!(resolve(None, 1_000, 10), Ok(1_000));
-        assert_eq!(resolve(Some(0), 1_000, 10), Ok(0));
-        assert_eq!(resolve(Some(1_010), 1_000, 10), Ok(1_010));
-        assert_eq!(resolve(Some(1_011), 1_000, 10), Err(TooFarAhead { at: 1_011, latest: 1_010 }));
-        assert_eq!(resolve(Some(u64::MAX), 1_000, u64::MAX), Ok(u64::MAX));
+        let clock = Clock::Own(1_000);
+        assert_eq!(clock.check(None, 10), Ok(()));
+        assert_eq!(clock.check(Some(0), 10), Ok(()));
+        assert_eq!(clock.check(Some(1_010), 10), Ok(()));
+        assert_eq!(clock.check(Some(1_011), 10), Err(TooFarAhead { at: 1_011, latest: 1_010 }));
+        assert_eq!(clock.check(Some(u64::MAX), u64::MAX), Ok(()));
+        assert_eq!(Clock::Primary.check(Some(u64::MAX), 0), Ok(()));
+    }
+
+    /// Whoever replays what a moment says, on a filter with the same latest time, finds the same moment.
+    #[test]
+    fn moments_are_found_again_by_what_they_say() {
+        let times = [0, 1, 999, 1_000, 1_001, 5_000, u64::MAX / 1_000_000, u64::MAX];
+        // a filter from elsewhere may know a time between two milliseconds
+        let latest = times.into_iter().map(timestamp).chain([Timestamp::from_nanos(1_000_000_001)]);
+        for latest in latest {
+            for now in times {
+                for said in [None, Some(0), Some(1_000), Some(5_000), Some(u64::MAX)] {
+                    let moment = Moment::new(said, Clock::Own(now), latest);
+                    assert!(moment.time >= latest);
+                    assert_eq!(moment.time, timestamp(said.unwrap_or(now)).max(latest));
+                    let replayed = Moment::new(moment.at, Clock::Primary, latest);
+                    assert_eq!(replayed.time, moment.time, "with its time: {said:?} {now} {latest:?}");
+                    if moment.is_said {
+                        let replayed = Moment::new(said, Clock::Primary, latest);
+                        assert_eq!(replayed.time, moment.time, "as it was said: {said:?} {now} {latest:?}");
+                    }
+                }
+            }
+        }
     }
 }

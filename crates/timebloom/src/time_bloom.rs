@@ -220,6 +220,23 @@ impl TimeBloom {
         })
     }
 
+    /// The latest time that a change was told: one that is told an earlier time counts at this one.
+    /// [`Timestamp::MIN`] before the first.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use timebloom::{TimeBloom, Timestamp};
+    ///
+    /// let mut filter = TimeBloom::builder(Duration::from_secs(60)).build()?;
+    /// filter.insert_at("a", Timestamp::from_secs(100))?;
+    /// filter.insert_at("b", Timestamp::from_secs(90))?; // late: counts at 100
+    /// assert_eq!(filter.latest(), Timestamp::from_secs(100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn latest(&self) -> Timestamp {
+        self.window.clock
+    }
+
     /// Lets time pass without an insertion: gives back the memory of what has expired by `now`. Never needed for correct
     /// answers; insertions do it too.
     pub fn advance_to(&mut self, now: Timestamp) {

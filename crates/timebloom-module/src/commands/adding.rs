@@ -8,13 +8,13 @@ use std::ffi::CStr;
 use timebloom::Counts;
 
 use crate::error::CommandError;
-use crate::filter::{Added, Filter, Repeat};
+use crate::filter::{Added, Answers, Filter, Repeat};
 use crate::observe::TOTALS;
-use crate::server::{Arg, Context, select};
-use crate::time::timestamp;
+use crate::server::{Arg, Context};
+use crate::time::Moment;
 
 /// The event that watchers of a key are told when items were recorded.
-pub(crate) const ADDED: &CStr = c"apbf.add";
+const ADDED: &CStr = c"apbf.add";
 
 /// What a filter did, measured around a change.
 pub(crate) struct Change {
@@ -38,48 +38,61 @@ pub(crate) fn add_and_tell(
     items: &[Arg],
     repeat: Repeat,
 ) -> Result<(), CommandError> {
-    let now = context.now_ms();
+    let clock = context.clock();
     let mut key = context.open_to_write(name);
     let filter = key.filter()?.ok_or(CommandError::Missing)?;
-    let (added, is_time) = (record(filter, items, repeat, now), filter.is_time());
+    let moment = filter.moment(None, clock);
+    let added = record(filter, items, repeat, moment);
     drop(key);
-    publish(context, name, items, repeat, &added, is_time.then_some(now));
+    publish(context, name, items, repeat, &added, moment);
     reply(context, &added);
     Ok(())
 }
 
-/// Records items at `now`, and counts what happened.
-pub(crate) fn record(filter: &mut Filter, items: &[Arg], repeat: Repeat, now: u64) -> Vec<Added> {
+/// Records items, and counts what happened.
+pub(crate) fn record(filter: &mut Filter, items: &[Arg], repeat: Repeat, moment: Moment) -> Answers<Added> {
     let change = Change::begin(filter);
-    let added = filter.add(items, repeat, timestamp(now));
+    let added = filter.add(items, repeat, moment.time);
     change.end(filter);
     let (mut hits, mut misses) = (0, 0);
-    for outcome in &added {
+    for outcome in &*added {
         match outcome {
             Added::Seen => hits += 1,
             Added::New => misses += 1,
             Added::Rejected(_) => {}
         }
     }
-    TOTALS.hits.add(hits);
-    TOTALS.misses.add(misses);
     filter.count_lookups(hits, misses);
     added
 }
 
 /// Passes on what changed the filter. An item that was seen and keeps its age changed nothing. One that was rejected did:
 /// the filter's time moved on, and replicas must move with it.
-pub(crate) fn publish(context: &Context, name: &Arg, items: &[Arg], repeat: Repeat, added: &[Added], at: Option<u64>) {
-    let all = repeat == Repeat::Refresh || !added.contains(&Added::Seen);
-    if all {
-        context.replicate_insert(name, at, items);
-    } else {
-        let changed = select(items, |place| added[place] != Added::Seen);
-        if changed.is_empty() {
-            return;
-        }
-        context.replicate_insert(name, at, &changed);
+pub(crate) fn publish(context: &Context, name: &Arg, items: &[Arg], repeat: Repeat, added: &[Added], moment: Moment) {
+    let is_change = |outcome: &Added| repeat == Repeat::Refresh || *outcome != Added::Seen;
+    if !added.iter().any(is_change) {
+        return;
     }
+    // an answer with an error in it would be one on a replica as well, where errors are alarming
+    let is_plain = |outcome: &Added| is_change(outcome) && !matches!(outcome, Added::Rejected(_));
+    if moment.is_said && added.iter().all(is_plain) {
+        pass_on_as_said(context, name);
+    } else {
+        let changed = items.iter().zip(added).filter(|(_, outcome)| is_change(outcome)).map(|(item, _)| item);
+        pass_on(context, name, changed, moment);
+    }
+}
+
+/// Tells replicas, the append-only file and watchers of a command that changed the filter by each of its items, at a
+/// moment that its words say.
+pub(crate) fn pass_on_as_said(context: &Context, name: &Arg) {
+    context.replicate_as_said();
+    context.note_change(name, ADDED);
+}
+
+/// Tells replicas, the append-only file and watchers that these items changed the filter at this moment.
+pub(crate) fn pass_on<'a>(context: &Context, name: &Arg, items: impl Iterator<Item = &'a Arg>, moment: Moment) {
+    context.replicate_insert(name, moment.at, items);
     context.note_change(name, ADDED);
 }
 

@@ -1,7 +1,7 @@
 //! `APBF.AGE key item [item ...]`: how long ago items were last seen.
 
 use super::key_and_items;
-use crate::docs::{Access, Doc, ITEMS};
+use crate::docs::Doc;
 use crate::error::CommandError;
 use crate::server::entry::Command;
 use crate::server::{Arg, Context};
@@ -10,16 +10,10 @@ use crate::time::{millis, timestamp};
 pub(crate) struct Age;
 
 impl Command for Age {
-    const DOC: Doc = Doc {
-        name: c"APBF.AGE",
-        flags: c"readonly fast",
-        categories: "read fast",
-        summary: c"Tells for each item the least and the most milliseconds since it was last recorded.",
-        complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
-        arity: -3,
-        access: Access::Read,
-        arguments: &[ITEMS],
-    };
+    const DOC: Doc = Doc::asking(
+        c"APBF.AGE",
+        c"Tells for each item the least and the most milliseconds since it was last recorded.",
+    );
 
     fn run(context: &mut Context, args: &[Arg]) -> Result<(), CommandError> {
         let (name, items) = key_and_items(args)?;

@@ -1,6 +1,6 @@
 //! `APBF.BETWEEN key from-unix-ms to-unix-ms item [item ...]`: whether items were seen at a certain time.
 
-use crate::docs::{Access, Argument, Doc, ITEMS, Type};
+use crate::docs::{Argument, Doc, ITEMS, Type};
 use crate::error::CommandError;
 use crate::parse::{ParseError, unix_ms};
 use crate::server::entry::Command;
@@ -11,18 +11,16 @@ pub(crate) struct Between;
 
 impl Command for Between {
     const DOC: Doc = Doc {
-        name: c"APBF.BETWEEN",
-        flags: c"readonly fast",
-        categories: "read fast",
-        summary: c"Tells for each item whether it was recorded between two times, both included, within the window.",
-        complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
         arity: -5,
-        access: Access::Read,
         arguments: &[
             Argument::new(c"from-unix-ms", Type::UnixTime),
             Argument::new(c"to-unix-ms", Type::UnixTime),
             ITEMS,
         ],
+        ..Doc::asking(
+            c"APBF.BETWEEN",
+            c"Tells for each item whether it was recorded between two times, both included, within the window.",
+        )
     };
 
     fn run(context: &mut Context, args: &[Arg]) -> Result<(), CommandError> {
@@ -41,10 +39,7 @@ impl Command for Between {
         let key = context.open(name);
         let filter = key.filter()?.time()?;
         let seen: Vec<bool> = items.iter().map(|item| filter.contains_between_at(item, when.clone(), now)).collect();
-        context.reply_array(seen.len());
-        for seen in seen {
-            context.reply_bool(seen);
-        }
+        context.reply_bools(&seen);
         Ok(())
     }
 }

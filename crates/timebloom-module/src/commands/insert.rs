@@ -10,7 +10,8 @@ use crate::filter::{Added, Repeat};
 use crate::parse::{self, ParseError};
 use crate::server::entry::Command;
 use crate::server::{Arg, Context};
-use crate::{spec, time};
+use crate::spec;
+use crate::time::Clock;
 
 const SPAN: &[Argument] = &[
     Argument::new(c"seconds", Type::Integer).after(c"EX"),
@@ -49,9 +50,9 @@ impl Command for Insert {
         let [name, words @ ..] = args else { return Err(ParseError::Arity.into()) };
         let insert = parse::insert(words)?;
         let repeat = if insert.only_new { Repeat::Keep } else { Repeat::Refresh };
-        let is_replayed = context.is_replayed();
-        let skew = if is_replayed { u64::MAX } else { config::max_skew_ms() };
-        let now = time::resolve(insert.at, context.now_ms(), skew)?;
+        let clock = context.clock();
+        let is_replayed = clock == Clock::Primary;
+        clock.check(insert.at, config::max_skew_ms())?;
 
         let mut key = context.open_to_write(name);
         let mut created = None;
@@ -67,13 +68,15 @@ impl Command for Insert {
         if insert.at.is_some() && !filter.is_time() {
             return Err(CommandError::NotATimeWindow);
         }
-        let (added, is_time) = (record(filter, insert.items, repeat, now), filter.is_time());
+        let mut moment = filter.moment(insert.at, clock);
+        let added = record(filter, insert.items, repeat, moment);
         drop(key);
         if let Some(words) = created {
             context.replicate_reserve(name, &words);
             context.note_change(name, RESERVED);
+            moment.is_said = false; // the items come apart from the creation
         }
-        publish(context, name, insert.items, repeat, &added, is_time.then_some(now));
+        publish(context, name, insert.items, repeat, &added, moment);
         if is_replayed && added.iter().any(|outcome| matches!(outcome, Added::Rejected(_))) {
             // rejected there as well: nothing is wrong between the two servers
             context.reply_ok();

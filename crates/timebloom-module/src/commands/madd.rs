@@ -2,7 +2,7 @@
 
 use super::adding::add_and_tell;
 use super::key_and_items;
-use crate::docs::{Access, Doc, ITEMS};
+use crate::docs::Doc;
 use crate::error::CommandError;
 use crate::filter::Repeat;
 use crate::server::entry::Command;
@@ -11,16 +11,8 @@ use crate::server::{Arg, Context};
 pub(crate) struct MAdd;
 
 impl Command for MAdd {
-    const DOC: Doc = Doc {
-        name: c"APBF.MADD",
-        flags: c"write deny-oom fast",
-        categories: "write fast",
-        summary: c"Records items and tells which were new; those that are known start anew.",
-        complexity: c"O(k + l) for each item, k being the number of hash functions and l that of aging slices",
-        arity: -3,
-        access: Access::Update,
-        arguments: &[ITEMS],
-    };
+    const DOC: Doc =
+        Doc::recording(c"APBF.MADD", c"Records items and tells which were new; those that are known start anew.");
 
     fn run(context: &mut Context, args: &[Arg]) -> Result<(), CommandError> {
         let (name, items) = key_and_items(args)?;

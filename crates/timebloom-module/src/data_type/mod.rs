@@ -70,7 +70,7 @@ unsafe fn filter<'a>(value: *const c_void) -> &'a Filter {
 
 /// The filter as commands: pieces that are put together by `APBF.LOADCHUNK`.
 unsafe extern "C" fn aof_rewrite(aof: *mut raw::RedisModuleIO, key: *mut raw::RedisModuleString, value: *mut c_void) {
-    guard("AOF rewrite", || {
+    guard(c"AOF rewrite", || {
         // SAFETY: a value of our type, which the server leaves alone while it is written.
         let filter = unsafe { filter(value) };
         let length = c_longlong::try_from(encoding::length(filter)).unwrap_or(c_longlong::MAX);
@@ -96,12 +96,12 @@ unsafe extern "C" fn aof_rewrite(aof: *mut raw::RedisModuleIO, key: *mut raw::Re
 /// All bytes of the value.
 unsafe extern "C" fn mem_usage(value: *const c_void) -> usize {
     // SAFETY: a value of our type, which nobody changes meanwhile.
-    guard("MEMORY USAGE", || unsafe { filter(value) }.memory_bytes()).unwrap_or(0)
+    guard(c"MEMORY USAGE", || unsafe { filter(value) }.memory_bytes()).unwrap_or(0)
 }
 
 /// Everything that decides what the filter does next: equal digests mean equal answers for ever.
 unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut c_void) {
-    guard("DEBUG DIGEST", || {
+    guard(c"DEBUG DIGEST", || {
         // SAFETY: a value of our type, which nobody changes meanwhile.
         let filter = unsafe { filter(value) };
         encoding::write_chunks(filter, |_, piece| {
@@ -116,14 +116,14 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut c_v
 /// The end of a value; may come on another thread.
 unsafe extern "C" fn free(value: *mut c_void) {
     // SAFETY: the value was made by `Box::into_raw`, and the server gives it back once.
-    guard("free", || drop(unsafe { Box::from_raw(value.cast::<Filter>()) }));
+    guard(c"free", || drop(unsafe { Box::from_raw(value.cast::<Filter>()) }));
 }
 
 /// How much work it is to free a value, in allocations: above 64 the server does it on another thread. A large filter
 /// counts as if each page of it were one.
 unsafe extern "C" fn free_effort(_key: *mut raw::RedisModuleString, value: *const c_void) -> usize {
     // SAFETY: a value of our type, which nobody changes meanwhile.
-    guard("free effort", || unsafe { filter(value) }.memory_bytes() / 4_096).unwrap_or(1)
+    guard(c"free effort", || unsafe { filter(value) }.memory_bytes() / 4_096).unwrap_or(1)
 }
 
 unsafe extern "C" fn copy(
@@ -132,18 +132,20 @@ unsafe extern "C" fn copy(
     value: *const c_void,
 ) -> *mut c_void {
     // SAFETY: a value of our type, which nobody changes meanwhile.
-    let copy = guard("COPY", || Box::into_raw(Box::new(unsafe { filter(value) }.clone())));
+    let copy = guard(c"COPY", || Box::into_raw(Box::new(unsafe { filter(value) }.clone())));
     copy.map_or(ptr::null_mut(), <*mut Filter>::cast)
 }
 
-/// Moves the value's own block where the server wants it. The slices stay: they are large, and come and go by themselves.
+/// Moves the value's own block where the server wants it. The panels stay: most are large, and they come and go with the
+/// stream.
 unsafe extern "C" fn defrag(
     context: *mut raw::RedisModuleDefragCtx,
     _key: *mut raw::RedisModuleString,
     value: *mut *mut c_void,
 ) -> c_int {
-    // the server moves blocks that it gave; one that was aligned further is inside of such a block
-    if align_of::<Filter>() <= PLAIN_ALIGN {
+    guard(c"defragmentation", || {
+        // the server moves blocks that it gave; one that was aligned further is inside of such a block
+        const { assert!(align_of::<Filter>() <= PLAIN_ALIGN) };
         // SAFETY: `value` is the server's pointer to our value, a plain block, which may move: nothing points into it.
         unsafe {
             if let Some(move_block) = raw::RedisModule_DefragAlloc {
@@ -153,6 +155,6 @@ unsafe extern "C" fn defrag(
                 }
             }
         }
-    }
+    });
     0 // all done
 }

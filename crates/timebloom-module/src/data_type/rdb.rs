@@ -23,7 +23,7 @@ use crate::server::entry::guard;
 use crate::server::{server, warn};
 
 pub(super) unsafe extern "C" fn save(rdb: *mut raw::RedisModuleIO, value: *mut c_void) {
-    guard("RDB save", || {
+    guard(c"RDB save", || {
         // SAFETY: a value of our type, which the server leaves alone while it is written.
         let filter = unsafe { filter(value) };
         // SAFETY: the stream is alive.
@@ -36,7 +36,7 @@ pub(super) unsafe extern "C" fn save(rdb: *mut raw::RedisModuleIO, value: *mut c
 }
 
 pub(super) unsafe extern "C" fn load(rdb: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
-    guard("RDB load", || match read(rdb, version) {
+    guard(c"RDB load", || match read(rdb, version) {
         Ok(filter) => Box::into_raw(Box::new(filter)).cast(),
         Err(why) => {
             TOTALS.refused_payloads.add(1);

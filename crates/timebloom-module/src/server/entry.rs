@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "functions that C calls")]
 
 use std::any::Any;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redis_module::raw;
@@ -30,8 +30,7 @@ pub(crate) unsafe extern "C" fn command<C: Command>(
 ) -> c_int {
     // SAFETY: the server keeps both alive until we return.
     let (mut context, args) = unsafe { (Context::new(context), words(argv, argc)) };
-    let name = C::DOC.name.to_str().unwrap_or_default();
-    let outcome = guard(name, || C::run(&mut context, args.get(1..).unwrap_or_default()));
+    let outcome = guard(C::DOC.name, || C::run(&mut context, args.get(1..).unwrap_or_default()));
     if let Err(error) = outcome.unwrap_or(Err(CommandError::Internal)) {
         context.reply_error(&error);
     }
@@ -39,15 +38,14 @@ pub(crate) unsafe extern "C" fn command<C: Command>(
 }
 
 /// Runs what the server asked for. A panic must not unwind into C: it ends here, in the log.
-pub(crate) fn guard<T>(what: &str, run: impl FnOnce() -> T) -> Option<T> {
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(value) => Some(value),
-        Err(panic) => {
-            TOTALS.panics.add(1);
-            warn(&format!("timebloom: a panic in {what}: {}", message(panic.as_ref())));
-            None
-        }
-    }
+pub(crate) fn guard<T>(what: &CStr, run: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(run)).inspect_err(|panic| tell(what, panic.as_ref())).ok()
+}
+
+#[cold]
+fn tell(what: &CStr, panic: &(dyn Any + Send)) {
+    TOTALS.panics.add(1);
+    warn(&format!("timebloom: a panic in {}: {}", what.to_string_lossy(), message(panic)));
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {
@@ -62,8 +60,8 @@ mod tests {
     #[test]
     fn a_panic_ends_at_the_guard_and_is_counted() {
         let before = TOTALS.panics.get();
-        assert_eq!(guard("a test", || 5), Some(5));
-        assert_eq!(guard("a test", || -> u32 { panic!("on purpose") }), None);
+        assert_eq!(guard(c"a test", || 5), Some(5));
+        assert_eq!(guard(c"a test", || -> u32 { panic!("on purpose") }), None);
         assert_eq!(TOTALS.panics.get(), before + 1);
     }
 }

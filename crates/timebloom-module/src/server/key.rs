@@ -46,15 +46,11 @@ impl Context {
 unsafe fn value(key: *mut raw::RedisModuleKey) -> Result<*mut Filter, CommandError> {
     // SAFETY: by the caller; the server takes null for a key that is not there.
     unsafe {
+        if server!(RedisModule_ModuleTypeGetType(key)) == data_type::handle() {
+            return Ok(server!(RedisModule_ModuleTypeGetValue(key)).cast());
+        }
         let kind = isize::try_from(server!(RedisModule_KeyType(key))).unwrap_or(-1);
-        if kind == raw::REDISMODULE_KEYTYPE_EMPTY {
-            return Ok(ptr::null_mut());
-        }
-        if kind != raw::REDISMODULE_KEYTYPE_MODULE || server!(RedisModule_ModuleTypeGetType(key)) != data_type::handle()
-        {
-            return Err(CommandError::WrongType);
-        }
-        Ok(server!(RedisModule_ModuleTypeGetValue(key)).cast())
+        if kind == raw::REDISMODULE_KEYTYPE_EMPTY { Ok(ptr::null_mut()) } else { Err(CommandError::WrongType) }
     }
 }
 

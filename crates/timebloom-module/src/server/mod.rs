@@ -9,11 +9,14 @@
 pub(crate) mod entry;
 pub(crate) mod key;
 
-use std::ffi::{CStr, CString, c_int, c_long, c_longlong};
+use std::ffi::{CStr, CString, c_int, c_long};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use redis_module::raw;
+
+use crate::time::Clock;
 
 /// Calls a function that every supported server has.
 ///
@@ -86,6 +89,11 @@ impl Context {
         Context { raw }
     }
 
+    /// The clock that a change goes by.
+    pub(crate) fn clock(&self) -> Clock {
+        if self.is_replayed() { Clock::Primary } else { Clock::Own(self.now_ms()) }
+    }
+
     /// Whether the command comes from the primary or from an append-only file: such a command is carried out whatever
     /// the limits and clocks of this server say.
     pub(crate) fn is_replayed(&self) -> bool {
@@ -152,6 +160,12 @@ impl Context {
         unsafe { server!(RedisModule_ReplyWithMap(self.raw, pairs)) };
     }
 
+    /// An array of booleans.
+    pub(crate) fn reply_bools(&self, values: &[bool]) {
+        self.reply_array(values.len());
+        values.iter().for_each(|&value| self.reply_bool(value));
+    }
+
     pub(crate) fn reply_integer(&self, value: i64) {
         // SAFETY: the context is alive.
         unsafe { server!(RedisModule_ReplyWithLongLong(self.raw, value)) };
@@ -186,68 +200,65 @@ impl Context {
         }
     }
 
+    /// Sends the command as it is to replicas and to the append-only file.
+    pub(crate) fn replicate_as_said(&self) {
+        // SAFETY: the context is alive.
+        unsafe { server!(RedisModule_ReplicateVerbatim(self.raw)) };
+    }
+
     /// Sends `APBF.INSERT name NOCREATE [AT at] ITEMS item ...` to replicas and to the append-only file.
-    pub(crate) fn replicate_insert(&self, name: &Arg, at: Option<u64>, items: &[Arg]) {
-        let command = c"APBF.INSERT".as_ptr();
-        let (name, no_create, items_word) = (name.as_raw(), NO_CREATE.get(), ITEMS.get());
-        let vector = items.as_ptr().cast::<*mut raw::RedisModuleString>();
-        // SAFETY: the arguments are what the format says: s = string, l = long long, v = an array of strings and its length.
-        // All are alive, and the server keeps references of its own.
-        unsafe {
-            if let Some(at) = at {
-                let at = c_longlong::try_from(at).unwrap_or(c_longlong::MAX);
-                let (format, at_word) = (c"ssslsv".as_ptr(), AT.get());
-                server!(RedisModule_Replicate(
-                    self.raw,
-                    command,
-                    format,
-                    name,
-                    no_create,
-                    at_word,
-                    at,
-                    items_word,
-                    vector,
-                    items.len()
-                ));
-            } else {
-                let format = c"sssv".as_ptr();
-                server!(RedisModule_Replicate(
-                    self.raw,
-                    command,
-                    format,
-                    name,
-                    no_create,
-                    items_word,
-                    vector,
-                    items.len()
-                ));
-            }
-        }
+    pub(crate) fn replicate_insert<'a>(&self, name: &Arg, at: Option<u64>, items: impl Iterator<Item = &'a Arg>) {
+        let at = at.map(|at| Made::new(at.to_string()));
+        let mut words = vec![name.as_raw(), NO_CREATE.get()];
+        words.extend(at.iter().flat_map(|at| [AT.get(), at.0]));
+        words.push(ITEMS.get());
+        words.extend(items.map(Arg::as_raw));
+        self.replicate(c"APBF.INSERT", &words);
     }
 
     /// Sends `APBF.RESERVE name word ...` to replicas and to the append-only file.
     pub(crate) fn replicate_reserve(&self, name: &Arg, words: &[String]) {
-        let words: Vec<*mut raw::RedisModuleString> = words
-            .iter()
-            // SAFETY: the context is alive, and the server copies the text.
-            .map(|word| unsafe { server!(RedisModule_CreateString(self.raw, word.as_ptr().cast(), word.len())) })
-            .collect();
-        // SAFETY: as above; the strings made here are given back once, after the server took its references.
+        let made: Vec<Made> = words.iter().map(Made::new).collect();
+        let words: Vec<_> = std::iter::once(name.as_raw()).chain(made.iter().map(|word| word.0)).collect();
+        self.replicate(c"APBF.RESERVE", &words);
+    }
+
+    fn replicate(&self, command: &CStr, words: &[*mut raw::RedisModuleString]) {
+        let every_word = c"v".as_ptr();
+        // SAFETY: the arguments are what the format says: an array of strings and its length. All are alive, and the
+        // server keeps references of its own.
         unsafe {
-            let format = c"sv".as_ptr();
-            let vector = words.as_ptr();
-            server!(RedisModule_Replicate(
-                self.raw,
-                c"APBF.RESERVE".as_ptr(),
-                format,
-                name.as_raw(),
-                vector,
-                words.len()
-            ));
-            for word in words {
-                server!(RedisModule_FreeString(self.raw, word));
-            }
+            server!(RedisModule_Replicate(self.raw, command.as_ptr(), every_word, words.as_ptr(), words.len()));
         }
+    }
+}
+
+/// A string of the server that we made, and give back.
+pub(crate) struct Made(*mut raw::RedisModuleString);
+
+impl Made {
+    pub(crate) fn new(bytes: impl AsRef<[u8]>) -> Self {
+        let bytes = bytes.as_ref();
+        // SAFETY: a string without a context is ours; the server copies the bytes.
+        Made(unsafe { server!(RedisModule_CreateString(ptr::null_mut(), bytes.as_ptr().cast(), bytes.len())) })
+    }
+
+    /// The string, for someone else to give back.
+    pub(crate) fn into_raw(self) -> *mut raw::RedisModuleString {
+        ManuallyDrop::new(self).0
+    }
+
+    /// # Safety
+    /// `raw` came from [`into_raw`](Self::into_raw), and nobody else gives it back; or it is null.
+    pub(crate) unsafe fn from_raw(raw: *mut raw::RedisModuleString) -> Option<Self> {
+        (!raw.is_null()).then(|| Made(raw))
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // SAFETY: made once, given back once; who still needs it has a reference of its own.
+        unsafe { server!(RedisModule_FreeString(ptr::null_mut(), self.0)) };
     }
 }
 
@@ -271,17 +282,11 @@ impl Word {
         if !made.is_null() {
             return made;
         }
-        // SAFETY: a string without a context is ours; it is kept for good. Only the thread of the commands comes here.
-        let made =
-            unsafe { server!(RedisModule_CreateString(ptr::null_mut(), self.text.as_ptr().cast(), self.text.len())) };
+        // kept for good; only the thread of the commands comes here
+        let made = Made::new(self.text).into_raw();
         self.made.store(made, Ordering::Relaxed);
         made
     }
-}
-
-/// The words of `items` at these places, as the server's references to them.
-pub(crate) fn select(items: &[Arg], mut keep: impl FnMut(usize) -> bool) -> Vec<Arg> {
-    items.iter().enumerate().filter(|&(place, _)| keep(place)).map(|(_, item)| Arg(item.0)).collect()
 }
 
 /// Writes a line into the server's log, as a warning.

@@ -124,9 +124,15 @@ impl History {
         let mut expected: Vec<Option<bool>> = Vec::new();
         match model {
             Model::Time(filter, exact) => {
-                let option = if only_new { "NX " } else { "" };
-                push(format!("APBF.INSERT {key} {option}AT {at} ITEMS"));
-                let time = Timestamp::from_millis(at);
+                // the servers' clocks are behind: without a time of its own, a command counts at the filter's latest
+                let says_time = exact.clock() == Timestamp::MIN || self.rng.u8(..3) > 0;
+                let time = if says_time { Timestamp::from_millis(at) } else { exact.clock() };
+                match (says_time, only_new) {
+                    (true, true) => push(format!("APBF.INSERT {key} NX AT {at} ITEMS")),
+                    (true, false) => push(format!("APBF.INSERT {key} AT {at} ITEMS")),
+                    (false, true) => push(format!("APBF.ADDNX {key}")),
+                    (false, false) => push(format!("APBF.MADD {key}")),
+                }
                 for item in &items {
                     let verdict = if only_new {
                         filter.insert_if_new_at(item, time)

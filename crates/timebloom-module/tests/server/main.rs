@@ -1,6 +1,7 @@
 //! The module inside a real server: every test starts its own, on a free port, and ends it.
 //!
-//! `redis-server`, `redis-cli` and a C compiler must be installed; a test that cannot find them fails.
+//! `redis-server`, `redis-cli` and a C compiler must be installed; a test that cannot find them fails. Another server is
+//! tried with `TIMEBLOOM_REDIS_SERVER=path`.
 
 mod acl;
 mod arguments;

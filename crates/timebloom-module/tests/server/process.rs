@@ -1,5 +1,6 @@
 //! Servers of our own: started on a free port, in a directory of their own, ended when the test is.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,11 @@ pub fn module() -> PathBuf {
     let path = test.with_file_name("libtimebloom_module.so");
     assert!(path.exists(), "cargo builds the module beside its tests, but there is no {}", path.display());
     path
+}
+
+/// The server: `TIMEBLOOM_REDIS_SERVER`, or the `redis-server` that is installed.
+fn server() -> OsString {
+    std::env::var_os("TIMEBLOOM_REDIS_SERVER").unwrap_or_else(|| "redis-server".into())
 }
 
 /// A port that nobody uses, low enough for a cluster's second one.
@@ -184,7 +190,7 @@ fn moved_clock(dir: &Path) -> PathBuf {
 
 fn launch(port: u16, dir: &Path, arguments: &[String], clock_offset: Option<i64>) -> Result<Child, String> {
     let file = File::options().create(true).append(true).open(dir.join("log")).expect("a log for a server");
-    let mut command = Command::new("redis-server");
+    let mut command = Command::new(server());
     command
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes"])
         .args(["--loadmodule", module().to_str().expect("a path in UTF-8")])
@@ -198,7 +204,7 @@ fn launch(port: u16, dir: &Path, arguments: &[String], clock_offset: Option<i64>
     if let Some(seconds) = clock_offset {
         command.env("LD_PRELOAD", moved_clock(dir)).env("CLOCK_OFFSET_SECONDS", seconds.to_string());
     }
-    let mut child = command.spawn().expect("redis-server must be installed");
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{} must be installed: {error}", server().display()));
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         if let Some(status) = child.try_wait().expect("our own child") {

@@ -75,7 +75,7 @@ fn stream(server: &Server, act: impl FnOnce(&mut Client)) -> Vec<Vec<String>> {
             .iter()
             .map(|word| word.bytes().escape_ascii().to_string())
             .collect();
-        match command[0].as_str() {
+        match command[0].to_uppercase().as_str() {
             "SET" => return commands,
             "SELECT" | "PING" => {}
             _ => commands.push(command),
@@ -120,13 +120,77 @@ fn only_what_changed_is_replicated_and_every_parameter_is_resolved() {
     assert_ne!(seeds[0], seeds[1], "seeds are random");
     assert_eq!(shown[2], format!("APBF.INSERT t NOCREATE AT {} ITEMS a b", now[0]));
     assert_eq!(shown[3], format!("APBF.INSERT t NOCREATE AT {} ITEMS c d", now[1]), "those that were new");
-    assert_eq!(shown[4], "APBF.INSERT c NOCREATE ITEMS x x", "a refresh is a change");
+    assert_eq!(shown[4], "APBF.MADD c x x", "a refresh is a change; what needs no time is passed on as it was said");
     // creation and items are one step
     assert_eq!(shown[5], "MULTI");
     assert!(shown[6].starts_with("APBF.RESERVE n TIME 0.01 0 PX 500 "), "{}", shown[6]);
     assert_eq!(shown[7], "APBF.INSERT n NOCREATE AT 12345 ITEMS i");
     assert_eq!(shown[8], "EXEC");
     assert_eq!(shown.len(), 9, "{shown:#?}");
+}
+
+#[test]
+fn what_counts_at_a_time_that_the_filter_knows_is_replicated_as_it_was_said() {
+    let server = Server::start(&["--timebloom.max-skew-ms", "3000000000000"]);
+    // the year 2100: whatever the clock says, the filter knows a later time
+    let ahead = "APBF.INSERT t NX AT 4102444800000 ITEMS a";
+    let said = [
+        "APBF.ADD t b",
+        "APBF.MADD t b c",
+        "APBF.ADDNX t d e",
+        "APBF.INSERT t ERROR 0.4 NX ITEMS f g",
+        "APBF.INSERT t ITEMS f h",
+        "APBF.INSERT t AT 4102444800001 ITEMS i",
+        "APBF.INSERT t AT 4102444799999 ITEMS j",
+    ];
+    let shown: Vec<String> = stream(&server, |client| {
+        client.send("APBF.RESERVE t TIME 3 10 60");
+        client.send(ahead);
+        said.iter().for_each(|line| assert!(!client.send(line).is_error(), "{line}"));
+        client.send("APBF.ADDNX t k b");
+        client.send("APBF.ADDNX t k b");
+    })
+    .iter()
+    .map(|words| words.join(" "))
+    .collect();
+    assert_eq!(shown[1], ahead, "the client said the time");
+    assert_eq!(shown[2..9], said);
+    let at = shown[9].strip_prefix("APBF.INSERT t NOCREATE AT ").and_then(|rest| rest.strip_suffix(" ITEMS k"));
+    assert!(at.is_some_and(|at| at.parse::<u64>().is_ok()), "only the item that was new: {}", shown[9]);
+    assert_eq!(shown.len(), 10, "{shown:#?}");
+}
+
+#[test]
+fn a_busy_stream_is_the_same_on_a_replica_and_in_the_append_only_file() {
+    let durable = ["--appendonly", "yes", "--appendfsync", "no"];
+    let mut primary = Server::start(&durable);
+    let server = Server::start_off(7_200, &durable);
+    let (mut client, mut replica) = (primary.client(), server.client());
+    follow(&mut replica, &primary);
+    wait_for("the replica's file to begin", || replica.info("persistence", "aof_rewrite_in_progress") == "0");
+    // many commands a millisecond, and many milliseconds: some tell a new time, most do not
+    client.send("APBF.RESERVE t TIME 2 1000 PX 50");
+    client.send("APBF.RESERVE full TIME 2 0 PX 200 MAXBYTES 9000");
+    for block in 0..200 {
+        for number in 0..100 {
+            let number = block * 70 + number;
+            let command = ["APBF.ADD", "APBF.ADDNX", "APBF.MADD"][number % 3];
+            let key = if number % 4 == 0 { "full" } else { "t" };
+            client.queue(&[command, key, &format!("item-{number}"), &format!("item-{}", number / 2)]);
+        }
+        client.flush().expect("sent");
+        (0..100).for_each(|_| drop(client.receive().expect("answered")));
+    }
+    assert!(client.figure("t", "Shifts").integer() > 10);
+    assert!(client.figure("full", "Rejected").integer() > 10);
+    catch_up(&mut client, &mut replica);
+    let digest = client.digest();
+    assert_eq!(replica.digest(), digest);
+    assert_eq!(replica.ask("DEBUG LOADAOF"), "OK");
+    assert_eq!(replica.digest(), digest, "the replica's own file");
+    primary.restart(Duration::ZERO);
+    assert_eq!(primary.client().digest(), digest);
+    assert!(!server.log().contains("CRITICAL"), "no error was sent to the primary");
 }
 
 #[test]
