@@ -1,14 +1,14 @@
 //! Which panel a new slice goes to, and how wide panels are.
 //!
 //! A slice goes to a free lane of a panel of its size; the oldest slice's lane becomes free at every shift of a steady
-//! filter, so that all its panels stay eight lanes wide and full. Otherwise a full panel of its size is made twice as
-//! wide, or a new one of one lane is opened. A panel whose slices have mostly gone is made narrower.
+//! filter, so that all its panels stay eight lanes wide and full. Otherwise a panel of its size is made wider, or a new one
+//! of one lane is opened. A panel is made narrower when some of its slices have gone and no others have come.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Slices;
 use super::clearing::Clearing;
-use super::panel::{MAX_WIDTH, Panel};
+use super::panel::{MAX_WIDTH, Panel, width_for};
 use super::slot::Slot;
 
 /// Which panels are copied to change their width.
@@ -43,7 +43,7 @@ impl Panel {
 
     /// Whether there is a free lane, or could be.
     fn can_take_one(&self, copying: Copying) -> bool {
-        self.has_free_lane() || (self.width() < MAX_WIDTH && copying.allows(self))
+        self.has_free_lane() || (self.live() < MAX_WIDTH && copying.allows(self))
     }
 }
 
@@ -85,17 +85,17 @@ impl Slices {
             while self.panels.iter().any(|panel| panel.id() == self.next_panel) {
                 self.next_panel = self.next_panel.wrapping_add(1);
             }
-            let mut width = alike.next_power_of_two().min(MAX_WIDTH);
+            let mut width = width_for(alike);
             if copying == Copying::Small && is_large(lines) && together == 1 && self.has_full_panel_near(lines) {
                 // the rate is steady: others will follow, and it will not get wider later
                 width = MAX_WIDTH;
             }
-            while width > alike && Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
-                width /= 2;
+            if Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
+                width = width.min(width_for(alike));
             }
-            let mut panel = Panel::new(lines, self.next_panel, width);
             // slices of one run should have different fields
-            panel.youngest = self.panels.first().map_or(0, Panel::youngest);
+            let seat = self.panels.first().map_or(0, Panel::youngest);
+            let panel = Panel::new(lines, self.next_panel, width, seat);
             self.next_panel = self.next_panel.wrapping_add(1);
             self.panels.reserve_exact(1);
             self.panels.push(panel);
@@ -108,7 +108,7 @@ impl Slices {
         }
         let panel = &mut self.panels[0];
         if !panel.has_free_lane() {
-            panel.resize((panel.live() + alike).next_power_of_two().min(MAX_WIDTH));
+            panel.resize(width_for(panel.live() + alike));
         }
         let was_used = panel.push();
         panel.ages |= 1;
@@ -160,15 +160,15 @@ impl Slices {
         }
     }
 
-    /// Makes panels narrower whose slices have mostly gone. After a shift, when new slices have taken what they could.
+    /// Makes panels narrower of whose slices some have gone. After a shift, when new slices have taken what they could.
     pub(crate) fn narrow(&mut self, copying: Copying) {
         if copying == Copying::Any {
             // a panel that is being cleared may be copied
             self.finish_clearing();
         }
         for panel in &mut self.panels {
-            if panel.live() * 2 <= panel.width() && copying.allows(panel) {
-                panel.resize(panel.live().next_power_of_two().min(MAX_WIDTH));
+            if width_for(panel.live()) < panel.width() && copying.allows(panel) {
+                panel.resize(width_for(panel.live()));
                 self.is_wide = false;
             }
         }
@@ -181,16 +181,20 @@ impl Slices {
             let lines = usize::try_from(bits / 64).expect("bits <= MAX_SLICE_BITS");
             // as open_lane does
             let same_size = |panel: &Outline| panel.lines == lines;
-            let free = panels.iter().position(|panel| same_size(panel) && panel.live < panel.width);
+            let free = panels.iter().position(|panel| same_size(panel) && panel.free > 0);
             let chosen = free.or_else(|| panels.iter().position(|panel| same_size(panel) && panel.live < MAX_WIDTH));
             let index = chosen.unwrap_or_else(|| {
-                panels.push(Outline { lines, width: 1, live: 0 });
+                panels.push(Outline { lines, width: 0, live: 0, free: 0 });
                 panels.len() - 1
             });
             panels[..=index].rotate_right(1);
             let panel = &mut panels[0];
             panel.live += 1;
-            panel.width = panel.width.max(panel.live.next_power_of_two());
+            if panel.free == 0 {
+                panel.width = width_for(panel.live);
+                panel.free = panel.width - panel.live + 1;
+            }
+            panel.free -= 1;
         }
         let largest = panels.iter().map(|panel| panel.lines).max().unwrap_or(0);
         // whether there is something to clear or not: that must not decide what happens next
@@ -205,7 +209,7 @@ impl Slices {
 pub(crate) enum Lanes {
     /// All of one size, opened without any going: all panels full but the last.
     OfOneSize,
-    /// Any sizes up to a largest one, and each panel as empty as it may be: five slices in eight lanes.
+    /// Any sizes up to a largest one, and each panel as empty as it may be: five slices in six lanes.
     OfAnySizes,
 }
 
@@ -215,10 +219,10 @@ impl Lanes {
         match self {
             Lanes::OfOneSize => {
                 let last = slices % MAX_WIDTH;
-                let lanes = slices - last + if last == 0 { 0 } else { last.next_power_of_two() };
+                let lanes = slices - last + if last == 0 { 0 } else { width_for(last) };
                 (slices.div_ceil(MAX_WIDTH), lanes)
             }
-            Lanes::OfAnySizes => (slices, (slices * 8).div_ceil(5)),
+            Lanes::OfAnySizes => (slices, (slices * 6).div_ceil(5)),
         }
     }
 }
@@ -227,7 +231,7 @@ impl Slices {
     /// The most heap bytes that so many slices take, of `words` words each at most.
     pub(crate) fn heap_bytes_of(slices: usize, words: u64, lanes: Lanes) -> u64 {
         let (panels, lanes) = lanes.outline(slices);
-        let spare = if words < MAX_WIDTH as u64 { 0 } else { Panel::MAX_SPARE_BYTES };
+        let spare = if words < MAX_WIDTH as u64 { Panel::MAX_VECTOR_BYTES } else { Panel::MAX_SPARE_BYTES };
         let clearing = if u32::try_from(words).is_ok_and(|lines| !is_large(lines)) {
             0
         } else {
@@ -256,11 +260,13 @@ struct Outline {
     lines: usize,
     width: usize,
     live: usize,
+    /// Lanes for new slices.
+    free: usize,
 }
 
 impl Outline {
     fn of(panel: &Panel) -> Self {
-        Outline { lines: panel.lines() as usize, width: panel.width(), live: panel.live() }
+        Outline { lines: panel.lines() as usize, width: panel.width(), live: panel.live(), free: panel.free_lanes() }
     }
 
     fn bytes(&self) -> usize {

@@ -4,8 +4,8 @@
 //! one slice. With eight lanes a line is 64 bytes. An item has one line per panel, and in it one bit per slice.
 //!
 //! Slices come and go in a ring of eight *seats*: a new slice gets the seat before that of the youngest one, so that
-//! going up from the youngest, slices get older. A slice keeps its seat for as long as it lives. Its lane is the seat
-//! modulo the width (1, 2, 4 or 8 lanes).
+//! going up from the youngest, slices get older. A slice keeps its seat for as long as it lives. A panel of eight lanes has
+//! one for each seat, and a narrower one for some that follow each other.
 //!
 //! An item has eight *fields*, the bytes of a 64-bit word. Six bits of one name its bit in the slice on the seat of that
 //! number. The word is the panel's own while slices are short. Two items hardly meet in more than one panel when slices
@@ -22,12 +22,28 @@ pub(super) const MAX_WIDTH: usize = 8;
 /// From this many lines on, panels share the word that an item's fields are in.
 const SHARED_LINES: u32 = 64;
 
+/// How many lanes a panel may have. Seven would save little, and with five vectors of four words waste much.
+pub(super) const WIDTHS: [u8; 6] = [1, 2, 3, 4, 6, 8];
+
+/// The width of a panel for so many slices, up to eight.
+pub(super) fn width_for(slices: usize) -> usize {
+    WIDTHS.iter().map(|&width| usize::from(width)).find(|&width| width >= slices).unwrap_or(MAX_WIDTH)
+}
+
 /// A cache line.
 const LINE_BYTES: usize = 64;
 
-/// Words that are allocated on top, so that the lines can begin where a cache line does. A few lines are not worth it.
-pub(super) fn spare_words(lines: usize, width: usize) -> usize {
+/// Words of a vector.
+const VECTOR_WORDS: usize = 4;
+
+/// Words that are allocated on top so that the lines can begin where a cache line does. A few lines are not worth it.
+fn aligning_words(lines: usize, width: usize) -> usize {
     if lines * width >= 256 { LINE_BYTES / size_of::<u64>() - 1 } else { 0 }
+}
+
+/// Words that are allocated on top: those, and as many as lets whole vectors be read from the last line.
+pub(super) fn spare_words(lines: usize, width: usize) -> usize {
+    aligning_words(lines, width) + width.next_multiple_of(VECTOR_WORDS) - width
 }
 
 /// How many of the `spare` words come before the first line.
@@ -55,12 +71,14 @@ pub(super) struct Panel {
     id: u16,
     /// Words before the first line, so that lines do not straddle cache lines. In `0..8`.
     pub(super) padding: u8,
-    /// 1, 2, 4 or 8.
+    /// One of [`WIDTHS`].
     pub(super) width: u8,
     /// Slices in it. In `0..=width`.
     pub(super) live: u8,
     /// The seat of the youngest slice. In `0..8`.
     pub(super) youngest: u8,
+    /// The seat of lane 0. In `0..8`; 0 if there is a lane for each seat.
+    pub(super) base: u8,
     /// One bit per lane: whether a slice has gone from it and left its bits.
     used: u8,
     /// One bit per lane: whether it takes insertions.
@@ -103,8 +121,12 @@ fn fields_by(hash: ItemHash, multiplier: u64) -> u64 {
 
 impl Panel {
     /// An empty panel. Zeroed memory comes straight from the allocator: the pages of a large panel are not touched.
-    pub(super) fn new(lines: u32, id: u16, width: usize) -> Self {
+    ///
+    /// Its first slice gets the seat before `seat`.
+    pub(super) fn new(lines: u32, id: u16, width: usize, seat: u8) -> Self {
         let mut panel = Self::without_words(lines, id, width);
+        panel.youngest = seat;
+        panel.base = panel.base_for(width);
         panel.take_words(vec![0; lines as usize * width + panel.spare_words()]);
         panel
     }
@@ -120,6 +142,7 @@ impl Panel {
             width: small(width),
             live: 0,
             youngest: 0,
+            base: 0,
             used: 0,
             open: 0,
         }
@@ -129,7 +152,10 @@ impl Panel {
     pub(super) const OWN_BYTES: usize = 48;
 
     /// The most bytes of a panel besides its lines and [`OWN_BYTES`](Self::OWN_BYTES).
-    pub(super) const MAX_SPARE_BYTES: usize = LINE_BYTES - size_of::<u64>();
+    pub(super) const MAX_SPARE_BYTES: usize = LINE_BYTES - size_of::<u64>() + Self::MAX_VECTOR_BYTES;
+
+    /// The most bytes of them that are there for vectors.
+    pub(super) const MAX_VECTOR_BYTES: usize = (VECTOR_WORDS - 1) * size_of::<u64>();
 
     /// Bytes of the words of a panel.
     pub(super) fn heap_bytes(lines: usize, width: usize) -> usize {
@@ -143,11 +169,10 @@ impl Panel {
 
     /// Takes the words of all lines, and [`spare_words`](Self::spare_words) more behind them.
     pub(super) fn take_words(&mut self, words: Vec<u64>) {
-        let spare = self.spare_words();
         let lines = self.lines as usize * self.width();
-        debug_assert_eq!(words.len(), lines + spare, "the words of another panel");
+        debug_assert_eq!(words.len(), lines + self.spare_words(), "the words of another panel");
         self.words = words.into_boxed_slice();
-        self.padding = padding_of(&self.words, spare);
+        self.padding = padding_of(&self.words, aligning_words(self.lines as usize, self.width()));
         if self.padding > 0 && self.live > 0 {
             self.words.copy_within(..lines, self.padding.into());
         }
@@ -201,8 +226,23 @@ impl Panel {
         self.open
     }
 
+    /// Whether there is a lane for a new youngest slice.
     pub(super) fn has_free_lane(&self) -> bool {
-        self.live < self.width
+        self.free_lanes() > 0
+    }
+
+    /// How many slices there are lanes for. In a panel of fewer than eight, the lanes of slices that have gone are not
+    /// among them: those of new ones are on the other side.
+    pub(super) fn free_lanes(&self) -> usize {
+        if self.width() == MAX_WIDTH { MAX_WIDTH - self.live() } else { self.lane(0) }
+    }
+
+    /// The seat of lane 0 in a panel of so many lanes: all that are free are those of new slices.
+    fn base_for(&self, width: usize) -> u8 {
+        if width == MAX_WIDTH {
+            return 0;
+        }
+        small((usize::from(self.youngest) + MAX_WIDTH + self.live() - width) % MAX_WIDTH)
     }
 
     /// The seat of its `index`-th slice, youngest first.
@@ -213,13 +253,19 @@ impl Panel {
 
     /// The lane of its `index`-th slice, youngest first.
     pub(super) fn lane(&self, index: usize) -> usize {
-        self.seat(index) & (self.width() - 1)
+        (self.seat(index) + MAX_WIDTH - usize::from(self.base)) % MAX_WIDTH
     }
 
     #[inline]
     pub(super) fn spot(&self, hash: ItemHash) -> Spot {
         let fields = if self.shares_fields() { shared_fields(hash) } else { fields_by(hash, self.multiplier) };
         Spot { line: self.line(hash), fields }
+    }
+
+    /// An item's fields in the order of the lanes, that of lane 0 lowest.
+    #[inline]
+    pub(super) fn by_lane(&self, fields: u64) -> u64 {
+        fields.rotate_right(8 * u32::from(self.base))
     }
 
     #[inline]
@@ -297,9 +343,9 @@ impl Panel {
 
     /// Copies the slices into a panel of another width. Every slice keeps its seat.
     pub(super) fn resize(&mut self, width: usize) {
-        debug_assert!(self.live() <= width && width <= MAX_WIDTH && width.is_power_of_two(), "{width} lanes");
-        let mut resized = Panel::new(self.lines, self.id, width);
-        (resized.ages, resized.live, resized.youngest) = (self.ages, self.live, self.youngest);
+        debug_assert!(self.live() <= width && WIDTHS.contains(&small(width)), "{width} lanes");
+        let mut resized = Panel::new(self.lines, self.id, width, self.youngest);
+        (resized.ages, resized.live, resized.base) = (self.ages, self.live, self.base_for(width));
         resized.open_youngest(self.open.count_ones() as usize);
         let lanes: Vec<(usize, usize)> =
             (0..self.live()).map(|index| (self.lane(index), resized.lane(index))).collect();
@@ -316,12 +362,12 @@ impl Panel {
 /// Without what depends on where in memory the words are.
 impl fmt::Debug for Panel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Panel { ages, lines, id, width, live, youngest, used, open, .. } = self;
+        let Panel { ages, lines, id, width, live, youngest, base, used, open, .. } = self;
         let words = &self.words()[..*lines as usize * self.width()];
         f.debug_struct("Panel")
             .field("id", id)
             .field("lines", lines)
-            .field("lanes", &(width, live, youngest, used, open))
+            .field("lanes", &(width, live, youngest, base, used, open))
             .field("ages", ages)
             .field("words", &words)
             .finish()

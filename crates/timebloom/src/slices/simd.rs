@@ -97,14 +97,36 @@ fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     found
 }
 
+/// What [`missing_in_line`] tells of the slices of a panel, youngest lowest, but which have the bit.
 #[target_feature(enable = "avx2")]
 fn read_avx2(panel: &Panel, hash: ItemHash) -> u32 {
-    if panel.width() < MAX_WIDTH {
-        return panel.read(hash);
-    }
     let spot = panel.spot(hash);
-    let lanes = !missing_in_line8(panel, spot.line, bits_of(spot.fields));
-    u32::from(lanes.rotate_right(panel.youngest().into())) & ((1 << panel.live()) - 1)
+    let lanes = !missing_in_line(panel, spot.line, bits_of(panel.by_lane(spot.fields)));
+    u32::from(from_youngest(panel, lanes)) & ((1 << panel.live()) - 1)
+}
+
+/// The bits of lanes, that of the youngest slice lowest.
+#[inline]
+fn from_youngest(panel: &Panel, lanes: u8) -> u8 {
+    lanes.rotate_right(panel.youngest().wrapping_sub(panel.base).into())
+}
+
+/// One bit per lane of a line of a panel: whether it lacks the item's bit. Those above the last lane mean nothing.
+#[target_feature(enable = "avx2")]
+fn missing_in_line(panel: &Panel, line: usize, bits: Bits) -> u8 {
+    if panel.width() == MAX_WIDTH {
+        return missing_in_line8(panel, line, bits);
+    }
+    let word = panel.padding() + line * panel.width();
+    let is_long = panel.width() > 4;
+    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
+    // SAFETY: behind the last line there are as many words as make its vectors whole; unaligned loads
+    let (low, high) = unsafe {
+        let line = panel.words.as_ptr().add(word).cast::<__m256i>();
+        let low = _mm256_loadu_si256(line);
+        (low, if is_long { _mm256_loadu_si256(line.add(1)) } else { low })
+    };
+    missing(low, high, bits)
 }
 
 /// One bit per lane of a line of a panel of eight: whether it lacks the item's bit.
@@ -113,6 +135,12 @@ fn missing_in_line8(panel: &Panel, line: usize, bits: Bits) -> u8 {
     let line = line8(panel, line).cast::<__m256i>();
     // SAFETY: a line has 64 readable bytes; unaligned loads
     let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
+    missing(low, high, bits)
+}
+
+/// One bit per word: whether it lacks its bit.
+#[target_feature(enable = "avx2")]
+fn missing(low: __m256i, high: __m256i, bits: Bits) -> u8 {
     let (low, high) = (_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high));
     // halves of words become quarters, and stay 0 or something else: each word is half as long. They come as those of
     // lanes 0, 1, 4, 5, 2, 3, 6, 7
@@ -198,7 +226,7 @@ fn line8_mut(panel: &mut Panel, line: usize) -> *mut u64 {
     unsafe { panel.words.as_mut_ptr().add(word) }
 }
 
-/// A word for each lane of a panel of eight, with the one bit that is the item's.
+/// A word for each of eight lanes: with the one bit that is the item's, or a mask.
 #[derive(Clone, Copy)]
 struct Bits {
     /// Lanes 0 to 3.
@@ -228,7 +256,7 @@ fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
             let line = panel.line(hash);
             write_line8(panel, line, bits);
         } else {
-            panel.write(hash);
+            write_line(panel, hash);
         }
     }
 }
@@ -251,19 +279,52 @@ static BYTES: [u64; 256] = {
 };
 
 /// Sets an item's bits in the lanes of a panel of eight that take insertions.
-#[target_feature(enable = "avx2,bmi2")]
+#[target_feature(enable = "avx2")]
 fn write_line8(panel: &mut Panel, line: usize, bits: Bits) {
-    let open = _mm_cvtsi64_si128(BYTES[usize::from(panel.open())].cast_signed());
-    let (low, high) = (_mm256_cvtepi8_epi64(open), _mm256_cvtepi8_epi64(_mm_srli_epi64::<32>(open)));
+    let open = open_words(panel);
     let line = line8_mut(panel, line).cast::<__m256i>();
     // SAFETY: a line has 64 writable bytes, borrowed with the panel; unaligned loads and stores
     unsafe {
-        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_and_si256(bits.low, low));
-        _mm256_storeu_si256(line, words);
-        let line = line.add(1);
-        let words = _mm256_or_si256(_mm256_loadu_si256(line), _mm256_and_si256(bits.high, high));
-        _mm256_storeu_si256(line, words);
+        set_in(line, _mm256_and_si256(bits.low, open.low));
+        set_in(line.add(1), _mm256_and_si256(bits.high, open.high));
     }
+}
+
+/// Sets an item's bits in the lanes of a panel of any width that take insertions.
+#[target_feature(enable = "avx2")]
+fn write_line(panel: &mut Panel, hash: ItemHash) {
+    let spot = panel.spot(hash);
+    let (bits, open) = (bits_of(panel.by_lane(spot.fields)), open_words(panel));
+    let word = panel.padding() + spot.line * panel.width();
+    let is_long = panel.width() > 4;
+    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
+    // SAFETY: behind the last line there are as many words as make its vectors whole, borrowed with the panel; no lane
+    // above the last is open, so that other words stay as they are
+    unsafe {
+        let line = panel.words.as_mut_ptr().add(word).cast::<__m256i>();
+        set_in(line, _mm256_and_si256(bits.low, open.low));
+        if is_long {
+            set_in(line.add(1), _mm256_and_si256(bits.high, open.high));
+        }
+    }
+}
+
+/// Sets bits of four words.
+///
+/// # Safety
+///
+/// The words can be read and written.
+#[target_feature(enable = "avx2")]
+unsafe fn set_in(words: *mut __m256i, bits: __m256i) {
+    // SAFETY: the caller's promise; unaligned load and store
+    unsafe { _mm256_storeu_si256(words, _mm256_or_si256(_mm256_loadu_si256(words), bits)) };
+}
+
+/// A word for each lane: all ones if it takes insertions, otherwise 0.
+#[target_feature(enable = "avx2")]
+fn open_words(panel: &Panel) -> Bits {
+    let open = _mm_cvtsi64_si128(BYTES[usize::from(panel.open())].cast_signed());
+    Bits { low: _mm256_cvtepi8_epi64(open), high: _mm256_cvtepi8_epi64(_mm_srli_epi64::<32>(open)) }
 }
 
 #[target_feature(enable = "popcnt")]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::panel::{MAX_WIDTH, Panel};
+use super::panel::{MAX_WIDTH, Panel, WIDTHS};
 use super::slot::Slot;
 use super::{MAX_SLICE_BITS, Slices, Tick};
 use crate::timestamp::Timestamp;
@@ -29,14 +29,16 @@ pub(crate) struct PanelRecord {
     pub(crate) id: u16,
     /// In `1..=MAX_LINES`.
     pub(crate) lines: u32,
-    /// 1, 2, 4 or 8.
+    /// One of [`PanelRecord::WIDTHS`].
     pub(crate) width: u8,
     /// In `0..8`.
     pub(crate) youngest: u8,
+    /// In `0..8`.
+    pub(crate) base: u8,
 }
 
 impl PanelRecord {
-    pub(crate) const WIDTHS: [u8; 4] = [1, 2, 4, 8];
+    pub(crate) const WIDTHS: [u8; 6] = WIDTHS;
 
     /// Words of all lanes.
     pub(crate) fn words(&self) -> u64 {
@@ -52,6 +54,20 @@ pub(crate) struct SliceRecord {
     pub(crate) fill: u16,
     /// The place of its panel in the row of panels.
     pub(crate) panel: u16,
+}
+
+/// The bits that count in each word of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Masks {
+    lanes: [u64; MAX_WIDTH],
+    width: usize,
+}
+
+impl Masks {
+    /// One for each lane.
+    pub(crate) fn as_slice(&self) -> &[u64] {
+        &self.lanes[..self.width]
+    }
 }
 
 impl Slices {
@@ -71,14 +87,14 @@ impl Slices {
         self.panels.iter().map(Panel::record)
     }
 
-    /// The words of each panel line by line, and for each of eight in turn the bits that count.
-    pub(crate) fn stored_words(&self) -> impl Iterator<Item = (Cow<'_, [u64]>, [u64; MAX_WIDTH])> + '_ {
+    /// The words of each panel line by line, and for each word of a line the bits that count.
+    pub(crate) fn stored_words(&self) -> impl Iterator<Item = (Cow<'_, [u64]>, Masks)> + '_ {
         self.panels.iter().map(|panel| {
-            let (words, masks) = panel.stored();
-            match &self.clearing {
-                Some(clearing) if clearing.panel == panel.id() => (Cow::Owned(clearing.cleared(panel)), masks),
-                _ => (Cow::Borrowed(words), masks),
-            }
+            let words = match &self.clearing {
+                Some(clearing) if clearing.panel == panel.id() => Cow::Owned(clearing.cleared(panel)),
+                _ => Cow::Borrowed(&panel.words()[..panel.lines() as usize * panel.width()]),
+            };
+            (words, panel.masks())
         })
     }
 
@@ -163,21 +179,22 @@ impl Slices {
 
 impl Panel {
     fn record(&self) -> PanelRecord {
-        PanelRecord { id: self.id(), lines: self.lines(), width: self.width, youngest: self.youngest() }
+        let Panel { width, youngest, base, .. } = *self;
+        PanelRecord { id: self.id(), lines: self.lines(), width, youngest, base }
     }
 
-    /// The words line by line, and for each of eight in turn the bits that count: those of free lanes do not.
-    fn stored(&self) -> (&[u64], [u64; MAX_WIDTH]) {
-        let lanes = (0..self.live()).fold(0, |lanes, index| lanes | 1_u8 << self.lane(index));
-        let masks = std::array::from_fn(|word| if lanes >> (word % self.width()) & 1 == 1 { u64::MAX } else { 0 });
-        (&self.words()[..self.lines() as usize * self.width()], masks)
+    /// For each word of a line the bits that count: those of free lanes do not.
+    fn masks(&self) -> Masks {
+        let mut lanes = [0; MAX_WIDTH];
+        (0..self.live()).for_each(|index| lanes[self.lane(index)] = u64::MAX);
+        Masks { lanes, width: self.width() }
     }
 
     /// A panel without words and slices.
     fn restore(record: PanelRecord) -> Self {
-        let PanelRecord { id, lines, width, youngest } = record;
+        let PanelRecord { id, lines, width, youngest, base } = record;
         let mut panel = Panel::without_words(lines, id, width.into());
-        panel.youngest = youngest;
+        (panel.youngest, panel.base) = (youngest, base);
         panel
     }
 
@@ -189,11 +206,11 @@ impl Panel {
 
     /// The first word of a free lane that has a bit set, counted line by line.
     fn first_stray_word(&self) -> Option<usize> {
-        let (words, masks) = self.stored();
-        if !self.has_free_lane() {
+        if self.live() == self.width() {
             return None;
         }
-        words.iter().zip(masks.iter().cycle()).position(|(word, mask)| word & !mask != 0)
+        let words = &self.words()[..self.lines() as usize * self.width()];
+        words.iter().zip(self.masks().as_slice().iter().cycle()).position(|(word, mask)| word & !mask != 0)
     }
 
     /// Whether it has its words, and no others.

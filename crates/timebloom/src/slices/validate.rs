@@ -1,6 +1,6 @@
 //! The invariants of a row of slices.
 
-use super::panel::Panel;
+use super::panel::{MAX_WIDTH, Panel, width_for};
 use super::stored::{MAX_LINES, PanelRecord};
 use super::{COUNTED_BITS, MAX_SLICE_BITS, MAX_SLICES, Slices};
 use crate::num::MAX_COUNT;
@@ -31,7 +31,9 @@ impl Slices {
         if self.is_wide && !self.has_wide_panels() {
             return Err("I7: some panels are too narrow for the short way through all".to_owned());
         }
-        if let Some(panel) = self.panels.iter().find(|panel| panel.live() * 2 <= panel.width() && !panel.is_large()) {
+        if let Some(panel) =
+            self.panels.iter().find(|panel| width_for(panel.live()) < panel.width() && !panel.is_large())
+        {
             let (id, live, width) = (panel.id(), panel.live(), panel.width());
             return Err(format!("I7: panel {id} has {live} slices in {width} lanes: it should be narrower"));
         }
@@ -77,9 +79,14 @@ impl Slices {
             if !(1..=MAX_LINES).contains(&lines) {
                 return Err(format!("I4: slices of {lines} words in panel {id}, the most is {MAX_SLICE_BITS} bits"));
             }
-            let (live, youngest) = (panel.live(), panel.youngest());
-            if !PanelRecord::WIDTHS.contains(&panel.width) || youngest >= 8 || live > width {
-                return Err(format!("I7: panel {id} has {width} lanes, and {live} slices from seat {youngest}"));
+            let (live, youngest, base) = (panel.live(), panel.youngest(), panel.base);
+            let is_legal = PanelRecord::WIDTHS.contains(&panel.width) && youngest < 8 && base < 8 && live <= width;
+            // in a row, or, if there is a lane for each seat, round in a ring
+            let fits = if width == MAX_WIDTH { base == 0 } else { live == 0 || panel.lane(0) + live <= width };
+            if !(is_legal && fits) {
+                return Err(format!(
+                    "I7: panel {id} has {width} lanes from seat {base} on, and {live} slices from seat {youngest} on"
+                ));
             }
         }
         let mut ids: Vec<(u16, usize)> = self.panels.iter().map(Panel::id).zip(0..).collect();

@@ -198,9 +198,9 @@ fn read_counter(field: &'static str, fields: &mut Fields) -> Result<u64, DecodeE
 fn read_panel(fields: &mut Fields) -> Result<PanelRecord, DecodeError> {
     let id = fields.u16();
     let width = fields.code("the width of a panel", |code| PanelRecord::WIDTHS.contains(&code).then_some(code))?;
-    let youngest = fields.u8_in("the youngest seat of a panel", 0..=7)?;
+    let seats = fields.code("the seats of a panel", |code| (code & 0x88 == 0).then_some(code))?;
     let lines = fields.u32_in("the lines of a panel", 1..=MAX_LINES)?;
-    Ok(PanelRecord { id, lines, width, youngest })
+    Ok(PanelRecord { id, lines, width, youngest: seats & 7, base: seats >> 4 })
 }
 
 /// There is at least one panel if there is a slice.

@@ -32,9 +32,9 @@ pub(super) fn write<F: Stored>(filter: &F, output: impl Write) -> io::Result<()>
         sink.put(&count.to_le_bytes())?;
     }
     filter.write_own(&mut sink)?;
-    for PanelRecord { id, lines, width, youngest } in slices.stored_panels() {
+    for PanelRecord { id, lines, width, youngest, base } in slices.stored_panels() {
         sink.put(&id.to_le_bytes())?;
-        sink.put(&[width, youngest])?;
+        sink.put(&[width, youngest | base << 4])?;
         sink.put(&lines.to_le_bytes())?;
     }
     for SliceRecord { age, count, fill, panel } in slices.stored_slices() {
@@ -45,7 +45,7 @@ pub(super) fn write<F: Stored>(filter: &F, output: impl Write) -> io::Result<()>
     }
     sink.put_checksum()?;
     for (words, masks) in slices.stored_words() {
-        sink.put_words(&words, &masks)?;
+        sink.put_words(&words, masks.as_slice())?;
     }
     sink.put_checksum()?;
     sink.finish()

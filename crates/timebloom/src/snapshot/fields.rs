@@ -48,16 +48,6 @@ impl<'a> Fields<'a> {
         f64::from_le_bytes(self.take())
     }
 
-    pub(super) fn u8_in(&mut self, field: &'static str, allowed: RangeInclusive<u8>) -> Result<u8, DecodeError> {
-        let offset = self.offset();
-        let got = self.u8();
-        if allowed.contains(&got) {
-            return Ok(got);
-        }
-        let (min, max) = allowed.into_inner();
-        Err(DecodeError::OutOfRange { field, got: got.into(), min: min.into(), max: max.into(), offset })
-    }
-
     pub(super) fn u16_in(&mut self, field: &'static str, allowed: RangeInclusive<u16>) -> Result<u16, DecodeError> {
         let offset = self.offset();
         let got = self.u16();

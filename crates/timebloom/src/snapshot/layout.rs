@@ -21,7 +21,7 @@ pub(super) const COUNT_BYTES: usize = 40;
 /// The fields of a time window.
 pub(super) const TIME_BYTES: usize = 128;
 
-/// One panel in its table: id, width, youngest, lines.
+/// One panel in its table: id, width, seats, lines.
 pub(super) const PANEL_BYTES: usize = 8;
 
 /// One slice in its table: age, count, fill, panel.

@@ -30,9 +30,11 @@ impl<W: Write> Sink<W> {
         self.put_unsummed(bytes)
     }
 
-    /// Writes words, each with one of eight masks in turn.
-    pub(super) fn put_words(&mut self, words: &[u64], masks: &[u64; 8]) -> io::Result<()> {
-        for words in words.chunks(CHUNK / WORD) {
+    /// Writes words, each with one of up to eight masks in turn.
+    pub(super) fn put_words(&mut self, words: &[u64], masks: &[u64]) -> io::Result<()> {
+        // every chunk begins with the first mask
+        let at_once = CHUNK / WORD / masks.len() * masks.len();
+        for words in words.chunks(at_once) {
             let bytes = self.make_place(words.len() * WORD)?;
             for (place, word) in bytes.chunks_exact_mut(WORD).zip(words.iter().zip(masks.iter().cycle())) {
                 place.copy_from_slice(&(word.0 & word.1).to_le_bytes());
