@@ -59,7 +59,7 @@ pub(crate) enum Repeat {
 pub(crate) enum Added {
     New,
     Seen,
-    Rejected(Full),
+    Rejected,
 }
 
 impl From<Verdict> for Added {
@@ -87,6 +87,14 @@ impl<T> Deref for Answers<T> {
             Answers::Many(answers) => answers,
         }
     }
+}
+
+/// What became of the items of a command.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) added: Answers<Added>,
+    /// Why some were rejected, if some were: all for the same reason, since a rejection leaves the filter as it is.
+    pub(crate) full: Option<Full>,
 }
 
 /// The command asks for times, and the filter has none.
@@ -151,9 +159,10 @@ impl Filter {
 
     /// Records items at `now` and tells what became of each. A rejected item does not end it: later ones may be known,
     /// and are then answered.
-    pub(crate) fn add<T: AsRef<[u8]>>(&mut self, items: &[T], repeat: Repeat, now: Timestamp) -> Answers<Added> {
+    pub(crate) fn add<T: AsRef<[u8]>>(&mut self, items: &[T], repeat: Repeat, now: Timestamp) -> Outcome {
         if let [item] = items {
-            return Answers::One(self.add_one(item, repeat, now));
+            let verdict = self.add_one(item, repeat, now);
+            return Outcome { added: Answers::One(verdict.map_or(Added::Rejected, Added::from)), full: verdict.err() };
         }
         let mut verdicts = Vec::with_capacity(items.len());
         match &mut self.window {
@@ -167,23 +176,24 @@ impl Filter {
                     Repeat::Keep => filter.insert_if_new_batch_at(items, now, &mut verdicts),
                 };
                 if let Err(stop) = stop {
-                    let done = verdicts.into_iter().map(Added::from).chain([Added::Rejected(stop.full)]);
-                    let rest = items[stop.done + 1..].iter().map(|item| self.add_one(item, repeat, now));
-                    return Answers::Many(done.chain(rest).collect());
+                    let done = verdicts.into_iter().map(Added::from).chain([Added::Rejected]);
+                    let rest = items[stop.done + 1..]
+                        .iter()
+                        .map(|item| self.add_one(item, repeat, now).map_or(Added::Rejected, Added::from));
+                    return Outcome { added: Answers::Many(done.chain(rest).collect()), full: Some(stop.full) };
                 }
             }
         }
-        Answers::Many(verdicts.into_iter().map(Added::from).collect())
+        Outcome { added: Answers::Many(verdicts.into_iter().map(Added::from).collect()), full: None }
     }
 
-    fn add_one(&mut self, item: impl AsRef<[u8]>, repeat: Repeat, now: Timestamp) -> Added {
-        let verdict = match (&mut self.window, repeat) {
+    fn add_one(&mut self, item: impl AsRef<[u8]>, repeat: Repeat, now: Timestamp) -> Result<Verdict, Full> {
+        match (&mut self.window, repeat) {
             (Window::Time(filter), Repeat::Refresh) => filter.check_and_insert_at(item, now),
             (Window::Time(filter), Repeat::Keep) => filter.insert_if_new_at(item, now),
             (Window::Count(filter), Repeat::Refresh) => Ok(filter.check_and_insert(item)),
             (Window::Count(filter), Repeat::Keep) => Ok(filter.insert_if_new(item)),
-        };
-        verdict.map_or_else(Added::Rejected, Added::from)
+        }
     }
 
     /// Whether each item is in the window that ends at `now`.
@@ -282,14 +292,18 @@ mod tests {
         let now = Timestamp::from_secs(1_700_000_000);
         let mut filter = limited();
         let items: Vec<[u8; 4]> = (0..50_000_u32).map(u32::to_le_bytes).collect();
-        let added = filter.add(&items, Repeat::Keep, now);
+        let Outcome { added, full } = filter.add(&items, Repeat::Keep, now);
         assert_eq!(added.len(), items.len());
-        let first = added.iter().position(|added| matches!(added, Added::Rejected(_))).expect("8 KiB are few");
+        let first = added.iter().position(|&added| added == Added::Rejected).expect("8 KiB are few");
         assert!(first > 100);
         // what was taken before is still known: a batch that starts with a stranger answers for the others
-        let stranger = added.iter().rposition(|added| matches!(added, Added::Rejected(_))).expect("as above");
+        let stranger = added.iter().rposition(|&added| added == Added::Rejected).expect("as above");
         let again = filter.add(&[items[stranger], items[0], items[1]], Repeat::Keep, now);
-        assert!(matches!(again[..], [Added::Rejected(_), Added::Seen, Added::Seen]));
+        assert_eq!(again.added[..], [Added::Rejected, Added::Seen, Added::Seen]);
+        // for the same reason, however many it is, and alone or among others
+        assert!(full.is_some());
+        assert_eq!(again.full, full);
+        assert_eq!(filter.add(&[items[stranger]], Repeat::Refresh, now).full, full);
     }
 
     #[test]

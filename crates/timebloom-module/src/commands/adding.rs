@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use timebloom::Counts;
 
 use crate::error::CommandError;
-use crate::filter::{Added, Answers, Filter, Repeat};
+use crate::filter::{Added, Filter, Outcome, Repeat};
 use crate::observe::TOTALS;
 use crate::server::{Arg, Context};
 use crate::time::Moment;
@@ -42,43 +42,36 @@ pub(crate) fn add_and_tell(
     let mut key = context.open_to_write(name);
     let filter = key.filter()?.ok_or(CommandError::Missing)?;
     let moment = filter.moment(None, clock);
-    let added = record(filter, items, repeat, moment);
+    let outcome = record(filter, items, repeat, moment);
     drop(key);
-    publish(context, name, items, repeat, &added, moment);
-    reply(context, &added);
+    publish(context, name, items, repeat, &outcome, moment);
+    reply(context, &outcome);
     Ok(())
 }
 
 /// Records items, and counts what happened.
-pub(crate) fn record(filter: &mut Filter, items: &[Arg], repeat: Repeat, moment: Moment) -> Answers<Added> {
+pub(crate) fn record(filter: &mut Filter, items: &[Arg], repeat: Repeat, moment: Moment) -> Outcome {
     let change = Change::begin(filter);
-    let added = filter.add(items, repeat, moment.time);
+    let outcome = filter.add(items, repeat, moment.time);
     change.end(filter);
-    let (mut hits, mut misses) = (0, 0);
-    for outcome in &*added {
-        match outcome {
-            Added::Seen => hits += 1,
-            Added::New => misses += 1,
-            Added::Rejected(_) => {}
-        }
-    }
-    filter.count_lookups(hits, misses);
-    added
+    let count = |what| outcome.added.iter().filter(|&&added| added == what).count() as u64;
+    filter.count_lookups(count(Added::Seen), count(Added::New));
+    outcome
 }
 
 /// Passes on what changed the filter. An item that was seen and keeps its age changed nothing. One that was rejected did:
 /// the filter's time moved on, and replicas must move with it.
-pub(crate) fn publish(context: &Context, name: &Arg, items: &[Arg], repeat: Repeat, added: &[Added], moment: Moment) {
-    let is_change = |outcome: &Added| repeat == Repeat::Refresh || *outcome != Added::Seen;
+pub(crate) fn publish(context: &Context, name: &Arg, items: &[Arg], repeat: Repeat, outcome: &Outcome, moment: Moment) {
+    let added = &*outcome.added;
+    let is_change = |added: &Added| repeat == Repeat::Refresh || *added != Added::Seen;
     if !added.iter().any(is_change) {
         return;
     }
     // an answer with an error in it would be one on a replica as well, where errors are alarming
-    let is_plain = |outcome: &Added| is_change(outcome) && !matches!(outcome, Added::Rejected(_));
-    if moment.is_said && added.iter().all(is_plain) {
+    if moment.is_said && outcome.full.is_none() && added.iter().all(is_change) {
         pass_on_as_said(context, name);
     } else {
-        let changed = items.iter().zip(added).filter(|(_, outcome)| is_change(outcome)).map(|(item, _)| item);
+        let changed = items.iter().zip(added).filter(|(_, added)| is_change(added)).map(|(item, _)| item);
         pass_on(context, name, changed, moment);
     }
 }
@@ -97,13 +90,14 @@ pub(crate) fn pass_on<'a>(context: &Context, name: &Arg, items: impl Iterator<It
 }
 
 /// One answer for each item: true for new, false for seen, or why it was not recorded.
-pub(crate) fn reply(context: &Context, added: &[Added]) {
-    context.reply_array(added.len());
-    for outcome in added {
-        match outcome {
-            Added::New => context.reply_bool(true),
-            Added::Seen => context.reply_bool(false),
-            Added::Rejected(full) => context.reply_error(&CommandError::Full { rejected: 1, items: 1, full: *full }),
+pub(crate) fn reply(context: &Context, outcome: &Outcome) {
+    context.reply_array(outcome.added.len());
+    for added in &*outcome.added {
+        match (added, outcome.full) {
+            (Added::Rejected, Some(full)) => {
+                context.reply_error(&CommandError::Full { rejected: 1, items: 1, full });
+            }
+            (added, _) => context.reply_bool(*added == Added::New),
         }
     }
 }

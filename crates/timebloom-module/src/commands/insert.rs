@@ -6,7 +6,7 @@ use super::reserve::RESERVED;
 use crate::config;
 use crate::docs::{Access, Argument, Doc, KINDS, MAX_BYTES, SEED, SHAPE, SIZING, Type, WHEN_FULL};
 use crate::error::CommandError;
-use crate::filter::{Added, Repeat};
+use crate::filter::Repeat;
 use crate::parse::{self, ParseError};
 use crate::server::entry::Command;
 use crate::server::{Arg, Context};
@@ -69,19 +69,19 @@ impl Command for Insert {
             return Err(CommandError::NotATimeWindow);
         }
         let mut moment = filter.moment(insert.at, clock);
-        let added = record(filter, insert.items, repeat, moment);
+        let outcome = record(filter, insert.items, repeat, moment);
         drop(key);
         if let Some(words) = created {
             context.replicate_reserve(name, &words);
             context.note_change(name, RESERVED);
             moment.is_said = false; // the items come apart from the creation
         }
-        publish(context, name, insert.items, repeat, &added, moment);
-        if is_replayed && added.iter().any(|outcome| matches!(outcome, Added::Rejected(_))) {
+        publish(context, name, insert.items, repeat, &outcome, moment);
+        if is_replayed && outcome.full.is_some() {
             // rejected there as well: nothing is wrong between the two servers
             context.reply_ok();
         } else {
-            reply(context, &added);
+            reply(context, &outcome);
         }
         Ok(())
     }
