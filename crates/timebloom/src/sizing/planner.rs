@@ -251,7 +251,8 @@ fn in_few_lines(rate: f64) -> Result<Plan, PlanError> {
         let mut fewest = bits(hashes);
         while hashes + 1 < slices {
             let next = bits(hashes + 1);
-            if next >= fewest {
+            // with too few functions for a low rate no load is small enough, and the bits have no end
+            if next >= fewest && fewest.is_finite() {
                 break;
             }
             (hashes, fewest) = (hashes + 1, next);
@@ -396,6 +397,14 @@ mod tests {
             let plan = Planner::new(0.001).aging_slices(aging_slices).plan().expect("legal");
             assert_eq!(plan.aging_slices(), aging_slices as usize);
             assert!(plan.worst_case_rate() <= 0.001);
+        }
+    }
+
+    #[test]
+    fn every_legal_rate_has_a_default_plan() {
+        for rate in [Plan::MIN_RATE, 1e-11, 1e-10, 1e-9, 1e-6, 0.03, 0.4999] {
+            let plan = Planner::new(rate).plan().expect("a legal rate");
+            assert!(plan.worst_case_rate() <= rate && plan.bits_per_item() < 200.0, "{plan:?}");
         }
     }
 
