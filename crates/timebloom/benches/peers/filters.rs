@@ -26,11 +26,6 @@ impl Mode {
 
 /// A filter under test. Calls take whole chunks, so that what is timed inside them is the filter and not this face.
 pub trait Filter {
-    /// The ways it can be called.
-    fn modes(&self) -> &'static [Mode] {
-        &[Mode::Single]
-    }
-
     /// Called before `insert`, and not timed: makes a filter that cannot forget empty before it gets too full.
     fn prepare(&mut self, _items: u64) {}
 
@@ -78,6 +73,11 @@ impl Kind {
 
     pub fn is_ours(self) -> bool {
         matches!(self, Kind::TimeBloom | Kind::CountBloom)
+    }
+
+    /// The ways it can be called.
+    pub fn modes(self) -> &'static [Mode] {
+        if self.is_ours() { &[Mode::Single, Mode::Batch16] } else { &[Mode::Single] }
     }
 
     /// Insertions after which it is as it will always be.

@@ -27,10 +27,6 @@ impl TimeWindow {
 }
 
 impl Filter for TimeWindow {
-    fn modes(&self) -> &'static [Mode] {
-        &[Mode::Single, Mode::Batch16]
-    }
-
     fn insert(&mut self, mode: Mode, keys: &[Key], first: u64) {
         match mode {
             Mode::Single => {
@@ -90,10 +86,6 @@ impl CountWindow {
 }
 
 impl Filter for CountWindow {
-    fn modes(&self) -> &'static [Mode] {
-        &[Mode::Single, Mode::Batch16]
-    }
-
     fn insert(&mut self, mode: Mode, keys: &[Key], _first: u64) {
         match mode {
             Mode::Single => keys.iter().for_each(|key| self.filter.insert(key)),

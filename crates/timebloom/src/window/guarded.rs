@@ -38,6 +38,12 @@ const SPENT: f64 = 0.6;
 /// The stream speeds up when generations end before this share of their time; otherwise that is chance.
 const EARLY: f64 = 0.95;
 
+/// Generations that took longer than this times what they should were followed by silence.
+const MOST_LATE: f64 = 1.25;
+
+/// Slices for generations of fewer items than this are one or two words, with room enough.
+const FEW: f64 = 16.0;
+
 /// From this share of the allowed rate on, new slices get larger.
 const RELAXED: f64 = 0.92;
 /// ... by this times what is spent beyond it.
@@ -78,7 +84,8 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     let config = &window.config;
     let rate = row.rate;
     let drift = drift::of(window, observed.steady);
-    let target = target_generation(config, observed.steady * (1.0 + drift * drift::STEADY_LAG));
+    let target =
+        target_generation(config, observed.steady * (1.0 + drift * drift::STEADY_LAG) * late(config, observed));
     if window.slices.is_empty() {
         return fresh(window, target, 1.0, row);
     }
@@ -111,6 +118,15 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift, row);
     // under a memory limit a short generation is better than none
     if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
+}
+
+/// How much longer than it should a generation takes: it ends with the first item after its time. Items that come many at
+/// once, or are few, make that a matter of a few percent.
+fn late(config: &Config, observed: &Observed) -> f64 {
+    if observed.steady < FEW {
+        return 1.0;
+    }
+    (observed.elapsed as f64 / config.target_shift_interval() as f64).clamp(1.0, MOST_LATE)
 }
 
 /// How much less than usual new slices may be filled, in `(0, 1]`, when generations end early: `k` of them at the load
