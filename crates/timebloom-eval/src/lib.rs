@@ -1,0 +1,1 @@
+//! Reproduces the time-limited Bloom filter's paper, and measures `timebloom` beside other windowed filters.
