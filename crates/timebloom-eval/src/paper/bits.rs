@@ -1,0 +1,144 @@
+//! Bits per item: the paper's figure 3 and its table.
+
+use timebloom::{LEVEL_RATES, Policy};
+
+use super::course::{Course, Look};
+use super::published::{Published, bits_per_element};
+use super::{CAPACITIES, insertions, lines, of, title_of};
+use crate::chart::{Axis, Figure, Panel};
+use crate::numbers::{grouped, rate};
+use crate::section::Section;
+use crate::table::Table;
+
+const EPS: f64 = 0.1;
+/// Higher values, those of the first insertions, are cut off.
+const HIGHEST: f64 = 60.0;
+
+pub(super) fn add(courses: &[Course], section: &mut Section) {
+    for capacity in CAPACITIES {
+        for policy in [Policy::Paper, Policy::Guarded] {
+            section.figures.push(picture(&of(courses, policy, EPS, capacity), policy, capacity));
+        }
+    }
+    let (table, findings) = table(courses);
+    section.tables.push(table);
+    section.findings.extend(findings);
+}
+
+fn picture(courses: &[&Course], policy: Policy, capacity: u64) -> Figure {
+    let mut y = Axis::linear("bits per item inserted within the last span", 0.0, HIGHEST);
+    y.labels = 6;
+    let panel =
+        Panel { x: insertions(), y, series: lines(courses, false, Look::bits_per_item_in_span), levels: vec![] };
+    let policy_word = if policy == Policy::Guarded { "guarded" } else { "paper" };
+    Figure::single(
+        format!("bits-{capacity}-{policy_word}"),
+        format!("Bits per item, told {}: {}", grouped(capacity), title_of(policy)),
+        format!(
+            "High while the window fills, then level. eps {EPS}, pairs (k, l); values above {HIGHEST:.0} are cut off."
+        ),
+        panel,
+    )
+}
+
+/// The least and the most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    least: f64,
+    most: f64,
+}
+
+impl Range {
+    /// Over the last span of all filters of a policy and rate.
+    fn of(courses: &[Course], policy: Policy, eps: f64, bits: fn(&Look) -> f64) -> Range {
+        let courses = CAPACITIES.iter().flat_map(|&capacity| of(courses, policy, eps, capacity));
+        let nothing = Range { least: f64::INFINITY, most: 0.0 };
+        courses
+            .flat_map(Course::settled)
+            .map(bits)
+            .fold(nothing, |range, bits| Range { least: range.least.min(bits), most: range.most.max(bits) })
+    }
+
+    /// Whether the ends are those that the paper prints, which are whole numbers: rounded or cut off.
+    fn matches(&self, published: Published) -> (bool, bool) {
+        let same = |bits: f64, printed: f64| bits.round() == printed || bits.floor() == printed;
+        (same(self.least, published.least), same(self.most, published.most))
+    }
+
+    fn to_text(self) -> String {
+        format!("{:.1} - {:.1}", self.least, self.most)
+    }
+}
+
+fn table(courses: &[Course]) -> (Table, Vec<String>) {
+    let mut table = Table::new(
+        "bits",
+        "Bits per item: the least and the most, over all pairs",
+        "Over the last span of every run. In span: divided by the items inserted within the last 300 s. Held: divided by \
+         the items held, l to l + 1 generations. A star: both ends are the paper's, rounded or cut off.",
+        &[
+            "eps",
+            "the paper prints",
+            "paper's rules, in span",
+            "paper's rules, held",
+            "guarded, in span",
+            "guarded, held",
+        ],
+    );
+    let (mut held_matches, mut span_matches, mut rows) = (0, 0, 0);
+    let mut differences = Vec::new();
+    for eps in LEVEL_RATES {
+        let Some(published) = bits_per_element(eps) else { continue };
+        let range = |policy, bits| Range::of(courses, policy, eps, bits);
+        let in_span = range(Policy::Paper, Look::bits_per_item_in_span);
+        let held = range(Policy::Paper, Look::bits_per_item_held);
+        let star = |range: Range| {
+            let both = range.matches(published) == (true, true);
+            format!("{}{}", range.to_text(), if both { " *" } else { "" })
+        };
+        rows += 1;
+        span_matches += u32::from(in_span.matches(published) == (true, true));
+        match held.matches(published) {
+            (true, true) => held_matches += 1,
+            _ => differences.push(format!(
+                "at {} the paper prints {:.0} to {:.0} and we count {} held, {} in span",
+                rate(eps),
+                published.least,
+                published.most,
+                held.to_text(),
+                in_span.to_text()
+            )),
+        }
+        table.push(vec![
+            rate(eps),
+            format!("{:.0} - {:.0}", published.least, published.most),
+            star(in_span),
+            star(held),
+            range(Policy::Guarded, Look::bits_per_item_in_span).to_text(),
+            range(Policy::Guarded, Look::bits_per_item_held).to_text(),
+        ]);
+    }
+    let mut findings = vec![format!(
+        "Bits per item: of the paper's {rows} rows, {held_matches} are met at both ends when bits are divided by the items \
+         held (l to l + 1 generations), {span_matches} when they are divided by the items inserted within the last span. \
+         So the paper divides by the items held, which flatters small l: a filter with l = 3 holds a third more items \
+         than were asked for."
+    )];
+    if !differences.is_empty() {
+        findings.push(format!("Where ours differ: {}.", differences.join("; ")));
+    }
+    (table, findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_ends_are_rounded_or_cut_off() {
+        let published = Published { eps: 0.1, least: 10.0, most: 13.0 };
+        assert_eq!(Range { least: 10.1, most: 13.5 }.matches(published), (true, true));
+        assert_eq!(Range { least: 9.6, most: 14.0 }.matches(published), (true, false));
+        assert_eq!(Range { least: 12.4, most: 13.5 }.matches(published), (false, true));
+    }
+}
