@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::output::Output;
-use crate::paper;
 use crate::section::Section;
+use crate::{aging, memory, paper, stress, tail};
 
 /// What every experiment is told.
 #[derive(Clone, Copy, Debug)]
@@ -21,16 +21,29 @@ pub struct Context<'a> {
 pub enum Experiment {
     /// The paper's own.
     Paper,
+    /// Streams whose rate changes.
+    Stress,
+    /// What is still reported after its time.
+    Tail,
+    /// Bits per item against the rate.
+    Memory,
+    /// What more aging slices buy.
+    Aging,
 }
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Experiment; 1] = [Experiment::Paper];
+    pub const ALL: [Experiment; 5] =
+        [Experiment::Paper, Experiment::Stress, Experiment::Tail, Experiment::Memory, Experiment::Aging];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Experiment::Paper => "paper",
+            Experiment::Stress => "stress",
+            Experiment::Tail => "tail",
+            Experiment::Memory => "memory",
+            Experiment::Aging => "aging",
         }
     }
 
@@ -43,6 +56,10 @@ impl Experiment {
     pub(crate) fn run(self, context: &Context<'_>, progress: &mut dyn FnMut(f64)) -> Result<Section, Error> {
         match self {
             Experiment::Paper => paper::experiment(context, progress),
+            Experiment::Stress => stress::experiment(context, progress),
+            Experiment::Tail => tail::experiment(context, progress),
+            Experiment::Memory => memory::experiment(context, progress),
+            Experiment::Aging => aging::experiment(context, progress),
         }
     }
 }

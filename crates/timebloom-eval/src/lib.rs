@@ -6,9 +6,11 @@
 //!
 //! Everything but times is the same for the same seed.
 
+pub mod aging;
 pub mod chart;
 mod error;
 mod experiment;
+pub mod memory;
 pub mod numbers;
 mod output;
 pub mod paper;
@@ -16,7 +18,10 @@ mod parallel;
 mod report;
 mod run;
 mod section;
+mod steady;
+pub mod stress;
 mod table;
+pub mod tail;
 
 pub use error::Error;
 pub use experiment::{Context, Experiment};

@@ -153,7 +153,7 @@ fn positions(axis: &Axis) -> Positions {
 fn plot(area: &Area<'_>, panel: &Panel) -> Result<(), Failure> {
     let mut chart = ChartBuilder::on(area)
         .margin_right(14 * FINER)
-        .margin_top(16 * FINER)
+        .margin_top(22 * FINER)
         .margin_left(4 * FINER)
         .x_label_area_size(BELOW * FINER)
         .y_label_area_size((LEFT - 14) * FINER)
@@ -175,7 +175,7 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Result<(), Failure> {
         .draw()?;
     // the name of the upright axis stands level above it: nobody has to turn the head
     let style = font(TEXT_SIZE - 1, Colour::INK).pos(Pos::new(HPos::Left, VPos::Center));
-    area.draw(&Text::new(panel.y.name.clone(), (fine(f64::from(MARGIN)), fine(7.0)), style))?;
+    area.draw(&Text::new(panel.y.name.clone(), (fine(f64::from(MARGIN)), fine(8.0)), style))?;
     let (left, right) = (panel.x.position(panel.x.low), panel.x.position(panel.x.high));
     for level in &panel.levels {
         let y = panel.y.position(level.y);

@@ -15,7 +15,7 @@ pub struct Colour(usize);
 type Pair = [(u8, u8, u8); 2];
 
 /// Neighbours in this order differ also for readers who see fewer colours.
-const PAIRS: [Pair; 12] = [
+const PAIRS: [Pair; 13] = [
     [(42, 120, 214), (57, 135, 229)],  // blue
     [(235, 104, 52), (217, 89, 38)],   // orange
     [(27, 175, 122), (25, 158, 112)],  // aqua
@@ -28,6 +28,7 @@ const PAIRS: [Pair; 12] = [
     [(20, 20, 19), (250, 250, 248)],   // ink
     [(92, 91, 87), (186, 185, 176)],   // faint ink
     [(226, 225, 219), (52, 52, 49)],   // lines of the grid
+    [(203, 201, 192), (84, 83, 78)],   // behind what was measured
 ];
 
 /// How many colours there are for series.
@@ -38,8 +39,8 @@ impl Colour {
     pub const GUARDED: Colour = Colour(0);
     /// `Policy::Paper`, wherever it appears.
     pub const PAPER: Colour = Colour(1);
-    /// What is printed in the paper itself.
-    pub const PUBLISHED: Colour = Colour::FAINT;
+    /// What is printed in the paper itself: behind everything that was measured.
+    pub const PRINTED: Colour = Colour(12);
     /// Behind everything.
     pub(super) const GROUND: Colour = Colour(8);
     /// Titles.

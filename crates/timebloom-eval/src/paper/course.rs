@@ -126,6 +126,11 @@ impl Course {
         self.looks.iter().filter(|look| look.insertion > ITEMS - PER_SPAN)
     }
 
+    /// The looks of the last tenth of the run: a whole generation of the slowest pair.
+    pub fn last_tenth(&self) -> impl Iterator<Item = &Look> {
+        self.looks.iter().filter(|look| look.insertion > ITEMS - ITEMS / 10)
+    }
+
     /// The records of `paper.csv`.
     pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
         let Setting { policy, eps, hashes, aging_slices, capacity } = self.setting;
@@ -257,11 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn a_hurried_watch_sees_every_peak() {
+    fn a_hurried_watch_sees_nearly_the_same_peaks() {
         let whole = run(setting(Policy::Paper), Watch { every: 1, absent: 0, seed: 2 }).expect("legal");
         let some = run(setting(Policy::Paper), Watch { every: 50, absent: 0, seed: 2 }).expect("legal");
         let peak = |course: &Course| course.looks.iter().map(|look| look.rate).fold(0.0, f64::max);
-        assert_eq!(peak(&whole), peak(&some));
+        // a slice may expire between two looks, just after the rate was highest
+        assert!(peak(&some) <= peak(&whole) && peak(&some) > 0.97 * peak(&whole));
         assert!(some.looks.len() < 300);
     }
 }

@@ -18,8 +18,9 @@ use crate::{Context, parallel};
 /// What filters are told to expect, where 3,000 items come: too little and too much.
 pub const CAPACITIES: [u64; 2] = [1_000, 10_000];
 
-/// At the smallest rate a run asks for a billion absent items; one pair has to do.
-const ASKED_AT_SMALLEST: u32 = 20;
+/// At small rates a run asks for up to a billion absent items: one pair each has to do, and the smallest capacity for the
+/// smallest rate.
+const ASKED_AT_SMALL: [u32; 2] = [17, 20];
 
 /// Runs all filters and writes `paper.csv` and `paper-queries.csv`.
 pub fn experiment(context: &Context<'_>, progress: &mut dyn FnMut(f64)) -> Result<Section, Error> {
@@ -78,7 +79,11 @@ fn settings(quick: bool) -> Vec<Setting> {
 fn watch(setting: Setting, context: &Context<'_>) -> Watch {
     let every = if context.quick { 20 } else { 1 };
     // 10^i * 10,000 in all for a rate of 10^-i
-    let asked = setting.eps > 2e-5 || setting.hashes == ASKED_AT_SMALLEST;
+    let asked = match setting.eps {
+        eps if eps > 2e-4 => true,
+        eps if eps > 2e-5 => ASKED_AT_SMALL.contains(&setting.hashes),
+        _ => ASKED_AT_SMALL.contains(&setting.hashes) && setting.capacity == CAPACITIES[0],
+    };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 10 to 100,000
     let absent = (1.0 / setting.eps).round() as u32;
     let absent = match (asked, context.quick) {
