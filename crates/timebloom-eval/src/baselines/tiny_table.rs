@@ -1,0 +1,307 @@
+//! A table that counts fingerprints in little more than their own bits.
+//!
+//! Gil Einziger, Roy Friedman, *Counting with TinyTable: Every Bit Counts!*, 2015. A fingerprint is cut into the number of
+//! a chain, which is where it is kept, and a remainder, which is what is kept. Sixty-four chains are a bucket. A bucket's
+//! remainders lie side by side, chain after chain; a word says which chains are not empty, and a bit beside each remainder
+//! says that it is the last of its chain. A bucket that runs out of places takes those of the next one, which moves on.
+//!
+//! Deviations. Counts are kept by repeating remainders; the paper has counters of variable length among them, which are
+//! shorter when the same fingerprint comes many times. Where a bucket begins is stored as its distance from where it would
+//! begin at best. Chains need not be a power of two: a remainder is what is left of the range of fingerprints that a chain
+//! stands for.
+
+use super::bits::{Bits, low};
+use super::num::{bits_for, ceil, index};
+
+/// Chains of a bucket.
+const CHAINS: u64 = 64;
+
+/// A multiset of fingerprints.
+#[derive(Clone, Debug)]
+pub struct TinyTable {
+    /// Places, one field each: a remainder, and above it whether it is the last of its chain.
+    places: Bits,
+    place_bits: u32,
+    buckets: Box<[Bucket]>,
+    /// Places in all, a ring.
+    size: usize,
+    /// Places of a bucket, at best.
+    bucket_places: usize,
+    fingerprint_bits: u32,
+    items: usize,
+    distinct: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    /// Which chains are not empty.
+    chains: u64,
+    /// Fingerprints in it.
+    items: u32,
+    /// How far behind its own first place it begins.
+    moved: u32,
+}
+
+impl TinyTable {
+    /// An empty table for `items` fingerprints of so many bits, with `slack` of it more places.
+    pub fn new(items: u64, fingerprint_bits: u32, slack: f64) -> Self {
+        assert!((1..=62).contains(&fingerprint_bits) && items >= 1, "not a table: {items}, {fingerprint_bits}");
+        let buckets = items.div_ceil(CHAINS);
+        let bucket_places = index(ceil(CHAINS as f64 * (1.0 + slack)));
+        let size = index(buckets) * bucket_places;
+        let widest = (1_u64 << fingerprint_bits).div_ceil(buckets * CHAINS);
+        let place_bits = bits_for(widest) + 1;
+        TinyTable {
+            places: Bits::new(size * place_bits as usize),
+            place_bits,
+            buckets: vec![Bucket::default(); index(buckets)].into(),
+            size,
+            bucket_places,
+            fingerprint_bits,
+            items: 0,
+            distinct: 0,
+        }
+    }
+
+    /// How many different fingerprints there are.
+    pub fn distinct(&self) -> u64 {
+        self.distinct
+    }
+
+    /// The bytes of its arrays.
+    pub fn heap_bytes(&self) -> u64 {
+        self.places.bytes() + size_of_val::<[Bucket]>(&self.buckets) as u64
+    }
+
+    /// A fingerprint's bucket, its chain there, and its remainder.
+    #[inline]
+    fn split(&self, fingerprint: u64) -> (usize, u32, u64) {
+        debug_assert_eq!(fingerprint & !low(self.fingerprint_bits), 0, "a fingerprint has too many bits");
+        let chains = u128::from(self.buckets.len() as u64 * CHAINS);
+        let chain = (u128::from(fingerprint) * chains) >> self.fingerprint_bits;
+        // the least fingerprint of that chain
+        let first = (chain << self.fingerprint_bits).div_ceil(chains);
+        let narrow = |wide: u128| u64::try_from(wide).expect("below the fingerprint");
+        let (chain, first) = (narrow(chain), narrow(first));
+        (index(chain / CHAINS), u32::try_from(chain % CHAINS).expect("below 64"), fingerprint - first)
+    }
+
+    #[inline]
+    fn place(&self, at: usize) -> u64 {
+        let at = if at >= self.size { at - self.size } else { at };
+        self.places.get(at * self.place_bits as usize, self.place_bits)
+    }
+
+    fn set_place(&mut self, at: usize, field: u64) {
+        let at = if at >= self.size { at - self.size } else { at };
+        self.places.set(at * self.place_bits as usize, self.place_bits, field);
+    }
+
+    #[inline]
+    fn last_flag(&self) -> u64 {
+        1 << (self.place_bits - 1)
+    }
+
+    /// Where a bucket's fingerprints begin. Places go up to twice the size, for buckets that reach over the end.
+    #[inline]
+    fn begin(&self, bucket: usize) -> usize {
+        let begin = bucket * self.bucket_places + self.buckets[bucket].moved as usize;
+        if begin >= self.size { begin - self.size } else { begin }
+    }
+
+    /// Where a chain begins, or would begin, and how many places it has.
+    #[inline]
+    fn chain(&self, bucket: usize, chain: u32) -> (usize, usize) {
+        let Bucket { chains, .. } = self.buckets[bucket];
+        let mut before = (chains & low(chain)).count_ones();
+        let mut at = self.begin(bucket);
+        while before > 0 {
+            before -= u32::from(self.place(at) & self.last_flag() != 0);
+            at = if at + 1 == self.size { 0 } else { at + 1 };
+        }
+        if chains >> chain & 1 == 0 {
+            return (at, 0);
+        }
+        let mut length = 1;
+        while self.place(at + length - 1) & self.last_flag() == 0 {
+            length += 1;
+        }
+        (at, length)
+    }
+
+    /// How often the fingerprint is there.
+    pub fn count(&self, fingerprint: u64) -> u64 {
+        let (bucket, chain, remainder) = self.split(fingerprint);
+        if self.buckets[bucket].chains >> chain & 1 == 0 {
+            return 0;
+        }
+        let (at, length) = self.chain(bucket, chain);
+        (at..at + length).filter(|&at| self.place(at) & !self.last_flag() == remainder).count() as u64
+    }
+
+    /// Adds a fingerprint. At most as many as there are places fit.
+    pub fn add(&mut self, fingerprint: u64) {
+        assert!(self.items < self.size, "the table is full");
+        self.distinct += u64::from(self.count(fingerprint) == 0);
+        let (bucket, chain, remainder) = self.split(fingerprint);
+        let (at, length) = self.chain(bucket, chain);
+        self.make_place(bucket, at);
+        // in front of its chain
+        let field = if length == 0 { self.last_flag() | remainder } else { remainder };
+        self.set_place(at, field);
+        self.buckets[bucket].chains |= 1 << chain;
+        self.buckets[bucket].items += 1;
+        self.items += 1;
+    }
+
+    /// Takes one of the fingerprint away, and says whether there was one.
+    pub fn remove(&mut self, fingerprint: u64) -> bool {
+        let (bucket, chain, remainder) = self.split(fingerprint);
+        let (at, length) = self.chain(bucket, chain);
+        let Some(i) = (0..length).find(|&i| self.place(at + i) & !self.last_flag() == remainder) else { return false };
+        if length == 1 {
+            self.buckets[bucket].chains &= !(1 << chain);
+        } else if i == length - 1 {
+            let before = self.place(at + i - 1) | self.last_flag();
+            self.set_place(at + i - 1, before);
+        }
+        let hole = if at + i >= self.size { at + i - self.size } else { at + i };
+        self.give_back(bucket, hole);
+        self.buckets[bucket].items -= 1;
+        self.items -= 1;
+        self.distinct -= u64::from(self.count(fingerprint) == 0);
+        true
+    }
+
+    fn next(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
+    }
+
+    /// Moves everything from place `at` of the bucket on by one, as far as places are taken.
+    fn make_place(&mut self, bucket: usize, at: usize) {
+        // distances from where the bucket begins
+        let begin = self.begin(bucket);
+        let mut taken = self.buckets[bucket].items as usize;
+        let mut next = self.next(bucket);
+        // where the next bucket begins at best
+        let mut best = self.bucket_places as i64 - i64::from(self.buckets[bucket].moved);
+        while taken as i64 >= best + i64::from(self.buckets[next].moved) {
+            self.buckets[next].moved += 1;
+            taken += self.buckets[next].items as usize;
+            best += self.bucket_places as i64;
+            next = self.next(next);
+        }
+        let from = if at >= begin { at - begin } else { at + self.size - begin };
+        self.move_up(at, taken - from);
+    }
+
+    /// Moves everything behind the hole back by one, as far as buckets are not where they are best.
+    fn give_back(&mut self, bucket: usize, hole: usize) {
+        let begin = self.begin(bucket);
+        let mut taken = self.buckets[bucket].items as usize;
+        let mut next = self.next(bucket);
+        let mut best = self.bucket_places as i64 - i64::from(self.buckets[bucket].moved);
+        // the next one lies right behind and is not at its best place
+        while self.buckets[next].moved > 0 && taken as i64 == best + i64::from(self.buckets[next].moved) {
+            self.buckets[next].moved -= 1;
+            taken += self.buckets[next].items as usize;
+            best += self.bucket_places as i64;
+            next = self.next(next);
+        }
+        let from = if hole >= begin { hole - begin } else { hole + self.size - begin };
+        self.move_down(hole, taken - from);
+    }
+
+    /// Moves `count` places from `at` on up by one.
+    fn move_up(&mut self, at: usize, count: usize) {
+        let width = self.place_bits as usize;
+        if at + count < self.size {
+            self.places.open_gap(at * width, (at + count) * width, self.place_bits);
+        } else {
+            for i in (0..count).rev() {
+                let field = self.place(at + i);
+                self.set_place(at + i + 1, field);
+            }
+        }
+    }
+
+    /// Moves the `count - 1` places behind `at` down by one.
+    fn move_down(&mut self, at: usize, count: usize) {
+        let width = self.place_bits as usize;
+        if at + count <= self.size {
+            self.places.close_gap(at * width, (at + count) * width, self.place_bits);
+        } else {
+            for i in 1..count {
+                let field = self.place(at + i);
+                self.set_place(at + i - 1, field);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Runs a table beside a map, with fingerprints drawn by `draw`.
+    fn agrees_with_a_map(items: u64, bits: u32, steps: u32, mut draw: impl FnMut(&mut fastrand::Rng) -> u64) {
+        let mut random = fastrand::Rng::with_seed(items);
+        let mut table = TinyTable::new(items, bits, 0.2);
+        let mut map: HashMap<u64, u64> = HashMap::new();
+        let mut all: Vec<u64> = Vec::new();
+        for step in 0..steps {
+            let fingerprint = draw(&mut random);
+            if (all.len() as u64) < items && random.u32(0..100) < 55 {
+                table.add(fingerprint);
+                *map.entry(fingerprint).or_default() += 1;
+                all.push(fingerprint);
+            } else if !all.is_empty() {
+                let gone = all.swap_remove(random.usize(0..all.len()));
+                assert!(table.remove(gone), "step {step}");
+                let count = map.get_mut(&gone).expect("it was counted");
+                *count -= 1;
+                if *count == 0 {
+                    map.remove(&gone);
+                }
+            }
+            assert_eq!(table.distinct(), map.len() as u64, "step {step}");
+            assert_eq!(table.count(fingerprint), map.get(&fingerprint).copied().unwrap_or(0), "step {step}");
+            if step % 500 == 0 {
+                for (&fingerprint, &count) in &map {
+                    assert_eq!(table.count(fingerprint), count, "step {step}");
+                }
+            }
+        }
+        for fingerprint in all {
+            assert!(table.remove(fingerprint));
+        }
+        assert!(table.distinct() == 0 && table.buckets.iter().all(|b| b.items == 0 && b.moved == 0 && b.chains == 0));
+    }
+
+    #[test]
+    fn it_counts_like_a_map() {
+        agrees_with_a_map(1_000, 20, 30_000, |random| random.u64(0..1 << 20));
+        agrees_with_a_map(1_000, 14, 30_000, |random| random.u64(0..1 << 14));
+        agrees_with_a_map(65, 8, 10_000, |random| random.u64(0..256));
+        agrees_with_a_map(5, 12, 5_000, |random| random.u64(0..1 << 12));
+    }
+
+    #[test]
+    fn crowded_buckets_take_places_of_others_round_the_end() {
+        // all in the last of 16 buckets, and then in the first two
+        agrees_with_a_map(1_000, 20, 20_000, |random| (1 << 20) - 1 - random.u64(0..1 << 15));
+        agrees_with_a_map(1_000, 20, 20_000, |random| random.u64(0..1 << 16));
+        // the same few over and over
+        agrees_with_a_map(300, 20, 10_000, |random| random.u64(0..3) << 18);
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_removed() {
+        let mut table = TinyTable::new(100, 16, 0.2);
+        table.add(77);
+        assert!(!table.remove(78));
+        assert!(table.remove(77) && !table.remove(77));
+    }
+}
