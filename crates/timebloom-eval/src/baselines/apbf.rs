@@ -3,7 +3,8 @@
 //! Ariel Shtul, Carlos Baquero, Paulo Sérgio Almeida, *Age-Partitioned Bloom Filters*, 2020. There are k + l slices of one
 //! size; an insertion sets a bit in the k youngest, and k neighbours with a key's bit report it. After every g insertions
 //! the oldest slice is emptied and becomes the youngest. Slices are half full when they stop receiving, so they have
-//! `k g / ln 2` bits, and a window is l generations. Each slice has its own hash function, by double hashing.
+//! `k g / ln 2` bits, and a window is l generations. Each slice has its own place in the progression of a key's
+//! places.
 //!
 //! It forgets by insertions, whatever the time.
 

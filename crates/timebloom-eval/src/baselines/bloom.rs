@@ -1,6 +1,6 @@
 //! The plain Bloom filter, which never forgets: what several of the others are made of.
 //!
-//! Burton H. Bloom, *Space/Time Trade-offs in Hash Coding with Allowable Errors*, 1970. Places come from double hashing.
+//! Burton H. Bloom, *Space/Time Trade-offs in Hash Coding with Allowable Errors*, 1970. All places come from one hash.
 
 use super::bits::Bits;
 use super::hash::{Key, Places};

@@ -56,24 +56,30 @@ pub(super) fn scale(hash: u64, range: u64) -> u64 {
     scaled
 }
 
-/// The places of a key: an arithmetic progression over all 64-bit numbers, scaled down (Kirsch, Mitzenmacher, 2006).
+/// The places of a key: a quadratic progression over all 64-bit numbers, scaled down.
+///
+/// A linear one, double hashing (Kirsch, Mitzenmacher, 2006), would do for large filters. In small ones with low rates,
+/// progressions that happen to be close in both numbers add too many false positives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     at: u64,
     step: u64,
+    bend: u64,
 }
 
 impl Places {
     #[inline]
     pub(super) fn of(key: &Key) -> Self {
         let at = hash(key);
-        Places { at, step: mix(at) | 1 }
+        let step = mix(at);
+        Places { at, step, bend: step.rotate_left(32) }
     }
 
     /// The `i`-th place below `range`.
     #[inline]
     pub(super) fn get(self, i: u64, range: u64) -> usize {
-        index(scale(self.at.wrapping_add(self.step.wrapping_mul(i)), range))
+        let step = self.step.wrapping_add(self.bend.wrapping_mul(i));
+        index(scale(self.at.wrapping_add(step.wrapping_mul(i)), range))
     }
 }
 

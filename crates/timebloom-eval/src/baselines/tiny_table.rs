@@ -179,37 +179,40 @@ impl TinyTable {
 
     /// Moves everything from place `at` of the bucket on by one, as far as places are taken.
     fn make_place(&mut self, bucket: usize, at: usize) {
-        // distances from where the bucket begins
-        let begin = self.begin(bucket);
-        let mut taken = self.buckets[bucket].items as usize;
+        let Bucket { items, moved, .. } = self.buckets[bucket];
+        // all counted from where the bucket begins at best
+        let mut end = (moved + items) as usize;
+        let mut best = self.bucket_places;
         let mut next = self.next(bucket);
-        // where the next bucket begins at best
-        let mut best = self.bucket_places as i64 - i64::from(self.buckets[bucket].moved);
-        while taken as i64 >= best + i64::from(self.buckets[next].moved) {
+        while end >= best + self.buckets[next].moved as usize {
             self.buckets[next].moved += 1;
-            taken += self.buckets[next].items as usize;
-            best += self.bucket_places as i64;
+            end += self.buckets[next].items as usize;
+            best += self.bucket_places;
             next = self.next(next);
         }
-        let from = if at >= begin { at - begin } else { at + self.size - begin };
-        self.move_up(at, taken - from);
+        self.move_up(at, end - self.distance(bucket, at));
     }
 
     /// Moves everything behind the hole back by one, as far as buckets are not where they are best.
     fn give_back(&mut self, bucket: usize, hole: usize) {
-        let begin = self.begin(bucket);
-        let mut taken = self.buckets[bucket].items as usize;
+        let Bucket { items, moved, .. } = self.buckets[bucket];
+        let mut end = (moved + items) as usize;
+        let mut best = self.bucket_places;
         let mut next = self.next(bucket);
-        let mut best = self.bucket_places as i64 - i64::from(self.buckets[bucket].moved);
         // the next one lies right behind and is not at its best place
-        while self.buckets[next].moved > 0 && taken as i64 == best + i64::from(self.buckets[next].moved) {
+        while self.buckets[next].moved > 0 && end == best + self.buckets[next].moved as usize {
             self.buckets[next].moved -= 1;
-            taken += self.buckets[next].items as usize;
-            best += self.bucket_places as i64;
+            end += self.buckets[next].items as usize;
+            best += self.bucket_places;
             next = self.next(next);
         }
-        let from = if hole >= begin { hole - begin } else { hole + self.size - begin };
-        self.move_down(hole, taken - from);
+        self.move_down(hole, end - self.distance(bucket, hole));
+    }
+
+    /// How far a place is behind the bucket's best one.
+    fn distance(&self, bucket: usize, at: usize) -> usize {
+        let best = bucket * self.bucket_places;
+        if at >= best { at - best } else { at + self.size - best }
     }
 
     /// Moves `count` places from `at` on up by one.
