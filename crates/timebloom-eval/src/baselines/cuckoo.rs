@@ -8,7 +8,8 @@
 //! Deviations. A fingerprint has a stamp of six bits (`stamps`): what has expired counts as a free place, and is swept away
 //! before its stamp comes round. A key whose fingerprint is there already gets its stamp renewed. The other bucket is
 //! `hash(fingerprint) - bucket`, modulo the number of buckets, instead of an exclusive or, so that their number need not be
-//! a power of two. When no place is found, the fingerprint in hand is lost, and counted.
+//! a power of two. When no place is found, the fingerprint in hand is lost, and counted, and only ten are moved until the next
+//! epoch frees places.
 
 use super::bits::Bits;
 use super::hash::{Key, hash, mix, scale};
@@ -20,6 +21,8 @@ use super::{Window, Windowed};
 const PLACES: u64 = 4;
 const LOAD: f64 = 0.95;
 const MAX_KICKS: u32 = 500;
+/// The same while it is known to be full.
+const MAX_KICKS_WHEN_FULL: u32 = 10;
 
 /// The filter.
 #[derive(Clone, Debug)]
@@ -31,6 +34,8 @@ pub struct Cuckoo {
     stamps: Stamps,
     /// The bucket at which sweeping goes on.
     sweep: u64,
+    /// Whether no place was found lately.
+    is_full: bool,
     lost: u64,
     random: fastrand::Rng,
 }
@@ -51,7 +56,7 @@ impl Cuckoo {
         let entries = Bits::new(index(buckets * PLACES) * (fingerprint_bits + stamps::BITS) as usize);
         let stamps = Stamps::new(window);
         let random = fastrand::Rng::with_seed(1);
-        Cuckoo { entries, fingerprint_bits, buckets, stamps, sweep: 0, lost: 0, random }
+        Cuckoo { entries, fingerprint_bits, buckets, stamps, sweep: 0, is_full: false, lost: 0, random }
     }
 
     /// Fingerprints for which no place was found.
@@ -121,6 +126,7 @@ impl Cuckoo {
     fn advance(&mut self, now: u64) {
         for _ in 0..self.stamps.due(now) {
             self.stamps.step();
+            self.is_full = false;
             for _ in 0..self.buckets.div_ceil(stamps::SWEEPS as u64) {
                 for place in 0..PLACES {
                     if !self.stamps.is_live(self.entry(self.sweep, place).stamp) {
@@ -143,7 +149,7 @@ impl Windowed for Cuckoo {
             return;
         }
         let mut bucket = if self.random.bool() { first } else { second };
-        for _ in 0..MAX_KICKS {
+        for _ in 0..if self.is_full { MAX_KICKS_WHEN_FULL } else { MAX_KICKS } {
             let place = self.random.u64(0..PLACES);
             let moved = self.entry(bucket, place);
             self.set(bucket, place, entry);
@@ -153,6 +159,7 @@ impl Windowed for Cuckoo {
                 return;
             }
         }
+        self.is_full = true;
         self.lost += 1;
     }
 

@@ -14,7 +14,7 @@
 //! bits would all be set in the end: there are two arrays, and the older one is cleared when all that was sent away under it
 //! has expired. Blocks are 92% full rather than 95%: when every insertion replaces what has expired, a few fingerprints
 //! found no room at 95%, and more queries asked two buckets. The paper's vector instructions for reading counters are left out. When no room is found in 500 moves, the
-//! fingerprint in hand is lost, and counted.
+//! fingerprint in hand is lost, and counted, and only ten are moved until the next epoch makes room.
 
 use super::bits::{Bits, low};
 use super::hash::{Key, hash, mix, scale};
@@ -39,6 +39,8 @@ const LOAD: f64 = 0.92;
 /// The share of queries that ask the second bucket too, at that load, on the safe side.
 const SECOND_QUERIES: f64 = 0.55;
 const MAX_MOVES: u32 = 500;
+/// The same while it is known to be full.
+const MAX_MOVES_WHEN_FULL: u32 = 10;
 
 /// Where things are in a block: counters, two overflow tracking arrays, fingerprints.
 const OVERFLOW_AT: usize = 2 * BUCKETS;
@@ -60,6 +62,8 @@ pub struct Morton {
     term: usize,
     /// The block at which sweeping goes on.
     sweep: usize,
+    /// Whether no room was found lately.
+    is_full: bool,
     lost: u64,
     random: fastrand::Rng,
 }
@@ -104,6 +108,7 @@ impl Morton {
             stamps: Stamps::new(window),
             term: 0,
             sweep: 0,
+            is_full: false,
             lost: 0,
             random: fastrand::Rng::with_seed(1),
         }
@@ -293,6 +298,7 @@ impl Morton {
         let blocks = index(self.buckets) / BUCKETS;
         for _ in 0..self.stamps.due(now) {
             let epoch = self.stamps.step();
+            self.is_full = false;
             if epoch.is_multiple_of(TERM) {
                 self.term = 1 - self.term;
                 for block in 0..blocks {
@@ -318,7 +324,7 @@ impl Windowed for Morton {
         }
         self.note_overflow(first);
         let mut bucket = self.other(first, fingerprint);
-        for _ in 0..MAX_MOVES {
+        for _ in 0..if self.is_full { MAX_MOVES_WHEN_FULL } else { MAX_MOVES } {
             if self.put(bucket, entry) {
                 return;
             }
@@ -329,6 +335,7 @@ impl Windowed for Morton {
             entry = victim;
             bucket = self.other(owner, victim.fingerprint);
         }
+        self.is_full = true;
         self.lost += 1;
     }
 
