@@ -9,12 +9,13 @@
 //!   the second bucket only then, so fingerprints can be shorter than a Cuckoo filter's by three bits;
 //! - the second bucket is the first plus or minus an odd offset of at least a block, from the fingerprint.
 //!
-//! Deviations. A fingerprint has a stamp of six bits (`stamps`), so a block is 768 or 896 bits rather than one line of 512.
-//! What has expired is removed when its block has no room, or swept away before its stamp comes round. Overflow tracking
-//! bits would all be set in the end: there are two arrays, and the older one is cleared when all that was sent away under it
-//! has expired. Blocks are 92% full rather than 95%: when every insertion replaces what has expired, a few fingerprints
-//! found no room at 95%, and more queries asked two buckets. The paper's vector instructions for reading counters are left out. When no room is found in 500 moves, the
-//! fingerprint in hand is lost, and counted, and only ten are moved until the next epoch makes room.
+//! Deviations. A fingerprint has a stamp of six bits (`stamps`), so a block is 768 bits or more rather than one line of 512.
+//! What has expired is removed when its block has no room, and swept away within two epochs. Overflow tracking bits would
+//! all be set in the end: there are two arrays, and the older one is cleared when all that was sent away under it has
+//! expired. Blocks are 92% full rather than 95%: when every insertion replaces what has expired, a few fingerprints found no
+//! room at 95%, and more queries asked two buckets. The paper's vector instructions for reading counters are left out. When
+//! no room is found in 500 moves, the fingerprint in hand is lost, and counted, and only ten are moved until the next epoch
+//! makes room.
 
 use super::bits::{Bits, low};
 use super::hash::{Key, hash, mix, scale};
@@ -35,6 +36,8 @@ const MAX_OFFSETS: u64 = 1_024;
 /// Epochs after which the overflow tracking arrays change roles: all that is live at the end of one term was inserted in it
 /// or in the term before.
 const TERM: u64 = stamps::LIVE + 1;
+/// Ends of epochs in which all blocks are swept: few, since what has expired is in the way of what comes.
+const SWEEPS: usize = 2;
 const LOAD: f64 = 0.92;
 /// The share of queries that ask the second bucket too, at that load, on the safe side.
 const SECOND_QUERIES: f64 = 0.55;
@@ -215,6 +218,9 @@ impl Morton {
 
     /// Removes what has expired from the block.
     fn purge(&mut self, block: usize) {
+        if (0..self.items(block)).all(|place| self.stamps.is_live(self.entry(block, place).stamp)) {
+            return;
+        }
         for number in (0..BUCKETS).rev() {
             let bucket = Bucket { block, number };
             let (first, count) = self.extent(bucket);
@@ -306,7 +312,7 @@ impl Morton {
                     self.blocks.set(at, 16, 0);
                 }
             }
-            for _ in 0..blocks.div_ceil(stamps::SWEEPS) {
+            for _ in 0..blocks.div_ceil(SWEEPS) {
                 self.purge(self.sweep);
                 self.sweep = (self.sweep + 1) % blocks;
             }

@@ -2,8 +2,8 @@
 //!
 //! Gil Einziger, Roy Friedman, *Counting with TinyTable: Every Bit Counts!*, 2015. A fingerprint is cut into the number of
 //! a chain, which is where it is kept, and a remainder, which is what is kept. Sixty-four chains are a bucket. A bucket's
-//! remainders lie side by side, chain after chain; a word says which chains are not empty, and a bit beside each remainder
-//! says that it is the last of its chain. A bucket that runs out of places takes those of the next one, which moves on.
+//! remainders lie side by side, chain after chain; a word says which chains are not empty, and a bit for each remainder
+//! says whether it is the last of its chain. A bucket that runs out of places takes those of the next one, which moves on.
 //!
 //! Deviations. Counts are kept by repeating remainders; the paper has counters of variable length among them, which are
 //! shorter when the same fingerprint comes many times. Where a bucket begins is stored as its distance from where it would
@@ -19,9 +19,11 @@ const CHAINS: u64 = 64;
 /// A multiset of fingerprints.
 #[derive(Clone, Debug)]
 pub struct TinyTable {
-    /// Places, one field each: a remainder, and above it whether it is the last of its chain.
+    /// Places, a remainder each.
     places: Bits,
     place_bits: u32,
+    /// For each place whether its remainder is the last of its chain.
+    last: Bits,
     buckets: Box<[Bucket]>,
     /// Places in all, a ring.
     size: usize,
@@ -50,10 +52,11 @@ impl TinyTable {
         let bucket_places = index(ceil(CHAINS as f64 * (1.0 + slack)));
         let size = index(buckets) * bucket_places;
         let widest = (1_u64 << fingerprint_bits).div_ceil(buckets * CHAINS);
-        let place_bits = bits_for(widest) + 1;
+        let place_bits = bits_for(widest).max(1);
         TinyTable {
             places: Bits::new(size * place_bits as usize),
             place_bits,
+            last: Bits::new(size),
             buckets: vec![Bucket::default(); index(buckets)].into(),
             size,
             bucket_places,
@@ -70,7 +73,7 @@ impl TinyTable {
 
     /// The bytes of its arrays.
     pub fn heap_bytes(&self) -> u64 {
-        self.places.bytes() + size_of_val::<[Bucket]>(&self.buckets) as u64
+        self.places.bytes() + self.last.bytes() + size_of_val::<[Bucket]>(&self.buckets) as u64
     }
 
     /// A fingerprint's bucket, its chain there, and its remainder.
@@ -86,47 +89,63 @@ impl TinyTable {
         (index(chain / CHAINS), u32::try_from(chain % CHAINS).expect("below 64"), fingerprint - first)
     }
 
+    /// The place `at`, which may be up to a ring too far.
     #[inline]
-    fn place(&self, at: usize) -> u64 {
-        let at = if at >= self.size { at - self.size } else { at };
-        self.places.get(at * self.place_bits as usize, self.place_bits)
+    fn wrap(&self, at: usize) -> usize {
+        if at >= self.size { at - self.size } else { at }
     }
 
-    fn set_place(&mut self, at: usize, field: u64) {
-        let at = if at >= self.size { at - self.size } else { at };
-        self.places.set(at * self.place_bits as usize, self.place_bits, field);
-    }
-
+    /// The remainder at a place, and whether it is the last of its chain.
     #[inline]
-    fn last_flag(&self) -> u64 {
-        1 << (self.place_bits - 1)
+    fn place(&self, at: usize) -> (u64, bool) {
+        let at = self.wrap(at);
+        (self.places.get(at * self.place_bits as usize, self.place_bits), self.last.bit(at))
     }
 
-    /// Where a bucket's fingerprints begin. Places go up to twice the size, for buckets that reach over the end.
+    fn set_place(&mut self, at: usize, (remainder, is_last): (u64, bool)) {
+        let at = self.wrap(at);
+        self.places.set(at * self.place_bits as usize, self.place_bits, remainder);
+        self.last.set(at, 1, u64::from(is_last));
+    }
+
+    /// Where a bucket's fingerprints begin.
     #[inline]
     fn begin(&self, bucket: usize) -> usize {
-        let begin = bucket * self.bucket_places + self.buckets[bucket].moved as usize;
-        if begin >= self.size { begin - self.size } else { begin }
+        self.wrap(bucket * self.bucket_places + self.buckets[bucket].moved as usize)
+    }
+
+    /// The place behind so many chains that begin at `at`.
+    #[inline]
+    fn skip(&self, mut at: usize, mut chains: u32) -> usize {
+        while chains > 0 {
+            let width = u32::try_from((self.size - at).min(64)).expect("at most 64");
+            let last = self.last.get(at, width);
+            let passed = last.count_ones();
+            if passed >= chains {
+                return self.wrap(at + place_of_one(last, chains - 1) as usize + 1);
+            }
+            chains -= passed;
+            at = self.wrap(at + width as usize);
+        }
+        at
     }
 
     /// Where a chain begins, or would begin, and how many places it has.
     #[inline]
     fn chain(&self, bucket: usize, chain: u32) -> (usize, usize) {
         let Bucket { chains, .. } = self.buckets[bucket];
-        let mut before = (chains & low(chain)).count_ones();
-        let mut at = self.begin(bucket);
-        while before > 0 {
-            before -= u32::from(self.place(at) & self.last_flag() != 0);
-            at = if at + 1 == self.size { 0 } else { at + 1 };
-        }
+        let at = self.skip(self.begin(bucket), (chains & low(chain)).count_ones());
         if chains >> chain & 1 == 0 {
             return (at, 0);
         }
-        let mut length = 1;
-        while self.place(at + length - 1) & self.last_flag() == 0 {
-            length += 1;
-        }
-        (at, length)
+        let end = self.skip(at, 1);
+        (at, if end > at { end - at } else { end + self.size - at })
+    }
+
+    /// How often the remainder is among places.
+    #[inline]
+    fn count_among(&self, at: usize, length: usize, remainder: u64) -> u64 {
+        (at..at + length).filter(|&at| self.place(at).0 == remainder).count() as u64
     }
 
     /// How often the fingerprint is there.
@@ -136,19 +155,18 @@ impl TinyTable {
             return 0;
         }
         let (at, length) = self.chain(bucket, chain);
-        (at..at + length).filter(|&at| self.place(at) & !self.last_flag() == remainder).count() as u64
+        self.count_among(at, length, remainder)
     }
 
     /// Adds a fingerprint. At most as many as there are places fit.
     pub fn add(&mut self, fingerprint: u64) {
         assert!(self.items < self.size, "the table is full");
-        self.distinct += u64::from(self.count(fingerprint) == 0);
         let (bucket, chain, remainder) = self.split(fingerprint);
         let (at, length) = self.chain(bucket, chain);
+        self.distinct += u64::from(self.count_among(at, length, remainder) == 0);
         self.make_place(bucket, at);
         // in front of its chain
-        let field = if length == 0 { self.last_flag() | remainder } else { remainder };
-        self.set_place(at, field);
+        self.set_place(at, (remainder, length == 0));
         self.buckets[bucket].chains |= 1 << chain;
         self.buckets[bucket].items += 1;
         self.items += 1;
@@ -158,18 +176,17 @@ impl TinyTable {
     pub fn remove(&mut self, fingerprint: u64) -> bool {
         let (bucket, chain, remainder) = self.split(fingerprint);
         let (at, length) = self.chain(bucket, chain);
-        let Some(i) = (0..length).find(|&i| self.place(at + i) & !self.last_flag() == remainder) else { return false };
+        let Some(i) = (0..length).find(|&i| self.place(at + i).0 == remainder) else { return false };
+        self.distinct -= u64::from(self.count_among(at, length, remainder) == 1);
         if length == 1 {
             self.buckets[bucket].chains &= !(1 << chain);
         } else if i == length - 1 {
-            let before = self.place(at + i - 1) | self.last_flag();
-            self.set_place(at + i - 1, before);
+            let before = self.wrap(at + i - 1);
+            self.last.set_bit(before);
         }
-        let hole = if at + i >= self.size { at + i - self.size } else { at + i };
-        self.give_back(bucket, hole);
+        self.give_back(bucket, self.wrap(at + i));
         self.buckets[bucket].items -= 1;
         self.items -= 1;
-        self.distinct -= u64::from(self.count(fingerprint) == 0);
         true
     }
 
@@ -220,6 +237,7 @@ impl TinyTable {
         let width = self.place_bits as usize;
         if at + count < self.size {
             self.places.open_gap(at * width, (at + count) * width, self.place_bits);
+            self.last.open_gap(at, at + count, 1);
         } else {
             for i in (0..count).rev() {
                 let field = self.place(at + i);
@@ -233,6 +251,7 @@ impl TinyTable {
         let width = self.place_bits as usize;
         if at + count <= self.size {
             self.places.close_gap(at * width, (at + count) * width, self.place_bits);
+            self.last.close_gap(at, at + count, 1);
         } else {
             for i in 1..count {
                 let field = self.place(at + i);
@@ -240,6 +259,21 @@ impl TinyTable {
             }
         }
     }
+}
+
+/// The place of the one that has so many ones below it.
+#[inline]
+fn place_of_one(mut word: u64, mut below: u32) -> u32 {
+    let mut place = 0;
+    for half in [32, 16, 8, 4, 2, 1] {
+        let ones = (word & low(half)).count_ones();
+        if below >= ones {
+            below -= ones;
+            place += half;
+            word >>= half;
+        }
+    }
+    place
 }
 
 #[cfg(test)]
@@ -298,6 +332,17 @@ mod tests {
         agrees_with_a_map(1_000, 20, 20_000, |random| random.u64(0..1 << 16));
         // the same few over and over
         agrees_with_a_map(300, 20, 10_000, |random| random.u64(0..3) << 18);
+    }
+
+    #[test]
+    fn ones_are_found_by_their_number() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1_000 {
+            let word = random.u64(..) & random.u64(..);
+            let places: Vec<u32> = (0..64).filter(|place| word >> place & 1 != 0).collect();
+            let found: Vec<u32> = (0..word.count_ones()).map(|below| place_of_one(word, below)).collect();
+            assert_eq!(found, places);
+        }
     }
 
     #[test]

@@ -48,10 +48,32 @@ struct Counted {
     /// By phase.
     false_negatives: Vec<Share>,
     /// By age past the window.
-    expired: Vec<Share>,
+    expired: Vec<Expired>,
     /// At each moment: items in the window, all bits an item, and those that must be in memory.
     memory: Vec<(f64, f64, f64)>,
     peak_bytes: u64,
+}
+
+/// Queries for items of one age past the window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Expired {
+    share: Share,
+    /// Reports to expect of as many absent keys at the same moments.
+    by_chance: f64,
+}
+
+impl Expired {
+    /// Whether there are more reports than chance explains: it would do so less than once in 10^9 (Chernoff's bound).
+    fn is_above_chance(self) -> bool {
+        let (events, mean) = (self.share.events as f64, self.by_chance.max(1e-3));
+        events > mean && events * (events / mean).ln() - events + mean > 1e9_f64.ln()
+    }
+
+    /// The share that is reported, of those that chance does not report.
+    fn held(self) -> f64 {
+        let trials = self.share.trials as f64;
+        ((self.share.events as f64 - self.by_chance) / (trials - self.by_chance).max(1.0)).clamp(0.0, 1.0)
+    }
 }
 
 /// Runs an empty filter through the stream. The row has no times yet.
@@ -112,7 +134,7 @@ impl<'a> Probe<'a> {
             counted: Counted {
                 false_positives: vec![Share::default(); phases],
                 false_negatives: vec![Share::default(); phases],
-                expired: vec![Share::default(); AGES.len() - 1],
+                expired: vec![Expired::default(); AGES.len() - 1],
                 memory: Vec::new(),
                 peak_bytes: 0,
             },
@@ -136,7 +158,8 @@ impl<'a> Probe<'a> {
         let missed = present.len() - filter.count_contained(&present, now);
         self.counted.false_negatives[phase].add(missed as u64, present.len() as u64);
 
-        for (ages, share) in AGES.windows(2).zip(&mut self.counted.expired) {
+        let chance = Share { events: reported, trials: self.absent }.rate();
+        for (ages, expired) in AGES.windows(2).zip(&mut self.counted.expired) {
             let mut keys = Vec::with_capacity(self.expired);
             for _ in 0..self.expired {
                 let age = ages[0] + (ages[1] - ages[0]) * random.f64();
@@ -147,7 +170,8 @@ impl<'a> Probe<'a> {
                 let after = stream.times[..inserted].partition_point(|&time| time <= then);
                 keys.extend(after.checked_sub(1).map(|item| stream.key(item as u64)));
             }
-            share.add(filter.count_contained(&keys, now) as u64, keys.len() as u64);
+            expired.share.add(filter.count_contained(&keys, now) as u64, keys.len() as u64);
+            expired.by_chance += chance * keys.len() as f64;
         }
 
         let items = window.len() as f64;
@@ -158,19 +182,11 @@ impl<'a> Probe<'a> {
 }
 
 impl Counted {
-    /// How long items are reported after the window, on average and at most, in windows.
-    ///
-    /// Ages at which reports are not more frequent than those of absent keys, beyond doubt, count as forgotten.
-    fn staleness(&self, absent: Share) -> (f64, f64) {
-        let (chance, most_by_chance) = (absent.rate(), absent.interval().1);
-        let (mut mean, mut longest) = (0.0, 0.0_f64);
-        for (ages, share) in AGES.windows(2).zip(&self.expired) {
-            if share.trials > 0 && share.interval().0 > most_by_chance {
-                mean += (ages[1] - ages[0]) * (share.rate() - chance) / (1.0 - chance);
-                longest = ages[1];
-            }
-        }
-        (mean, longest)
+    /// How long items are reported after the window, on average and at most, in windows: up to the first age at which they
+    /// are not reported more often than absent keys, beyond doubt.
+    fn staleness(&self) -> (f64, f64) {
+        let stale = AGES.windows(2).zip(&self.expired).take_while(|(_, expired)| expired.is_above_chance());
+        stale.fold((0.0, 0.0), |(mean, _), (ages, expired)| (mean + (ages[1] - ages[0]) * expired.held(), ages[1]))
     }
 
     fn row(&self, filter: Filter, stream: &Stream, eps: f64, bits_per_item_after: f64) -> Row {
@@ -186,7 +202,7 @@ impl Counted {
         let worst_positives = worst(&self.false_positives);
         let moments = self.memory.len() as f64;
         let mean = |of: fn(&(f64, f64, f64)) -> f64| self.memory.iter().map(of).sum::<f64>() / moments;
-        let (staleness, staleness_max) = self.staleness(positives);
+        let (staleness, staleness_max) = self.staleness();
         Row {
             filter: filter.name(),
             source: filter.source(),
