@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::output::Output;
 use crate::section::Section;
-use crate::{aging, memory, paper, stress, tail};
+use crate::{aging, comparison, memory, paper, stress, tail};
 
 /// What every experiment is told.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +29,20 @@ pub enum Experiment {
     Memory,
     /// What more aging slices buy.
     Aging,
+    /// Other filters on the same streams.
+    Compare,
 }
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Experiment; 5] =
-        [Experiment::Paper, Experiment::Stress, Experiment::Tail, Experiment::Memory, Experiment::Aging];
+    pub const ALL: [Experiment; 6] = [
+        Experiment::Paper,
+        Experiment::Stress,
+        Experiment::Tail,
+        Experiment::Memory,
+        Experiment::Aging,
+        Experiment::Compare,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -44,6 +52,7 @@ impl Experiment {
             Experiment::Tail => "tail",
             Experiment::Memory => "memory",
             Experiment::Aging => "aging",
+            Experiment::Compare => "compare",
         }
     }
 
@@ -60,6 +69,7 @@ impl Experiment {
             Experiment::Tail => tail::experiment(context, progress),
             Experiment::Memory => memory::experiment(context, progress),
             Experiment::Aging => aging::experiment(context, progress),
+            Experiment::Compare => comparison::experiment(context, progress),
         }
     }
 }

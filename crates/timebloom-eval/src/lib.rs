@@ -7,7 +7,10 @@
 //! Everything but times is the same for the same seed.
 
 pub mod aging;
+pub mod baselines;
 pub mod chart;
+pub mod compare;
+mod comparison;
 mod error;
 mod experiment;
 pub mod memory;

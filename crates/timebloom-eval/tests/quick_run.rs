@@ -11,8 +11,7 @@ use timebloom_testkit::at_most_with_confidence;
 const FALSE_ALARM: f64 = 1e-9;
 
 fn quick(folder: &Path, experiments: &[Experiment], seed: u64) -> Vec<Section> {
-    let options =
-        Options { out: folder.to_owned(), experiments: experiments.to_vec(), quick: true, seed, docs: None };
+    let options = Options { out: folder.to_owned(), experiments: experiments.to_vec(), quick: true, seed, docs: None };
     run(&options, &mut |_, share| assert!((0.0..=1.0).contains(&share))).expect("a quick run")
 }
 

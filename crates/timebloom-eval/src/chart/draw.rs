@@ -7,24 +7,25 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::bars;
 use super::legend::{SWATCH, entries};
 use super::thin::{corners, thin};
 use super::{Axis, Colour, Figure, Panel, Scale, Series, Shape};
 
 /// How wide a figure is, in pixels: on a telephone it is shown at three quarters of that, and its letters are still read.
-const WIDTH: u32 = 480;
-const FINER: u32 = 4;
+pub(super) const WIDTH: u32 = 480;
+pub(super) const FINER: u32 = 4;
 const TITLE_SIZE: u32 = 15;
-const TEXT_SIZE: u32 = 13;
+pub(super) const TEXT_SIZE: u32 = 13;
 /// The backend writes letters this much smaller than asked.
 const FONT_FACTOR: f64 = 1.24;
-const MARGIN: u32 = 10;
+pub(super) const MARGIN: u32 = 10;
 const LEFT: u32 = 58;
 const BELOW: u32 = 38;
 const ROW: u32 = 19;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Failure = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type Failure = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
 
 /// The whole picture, with `head` in front of everything in it.
 pub(super) fn svg(figure: &Figure, head: &str) -> String {
@@ -33,7 +34,8 @@ pub(super) fn svg(figure: &Figure, head: &str) -> String {
     let rows = u32::try_from(rows).expect("a few rows");
     let top = MARGIN + 22 + rows * ROW + 6;
     let panels = u32::try_from(figure.panels.len()).expect("a few panels");
-    let height = top + panels * figure.panel_height + MARGIN / 2;
+    let bars = figure.bars.as_ref().map_or(0, bars::height);
+    let height = top + panels * figure.panel_height + bars + MARGIN / 2;
     let mut drawn = String::new();
     paint(figure, &mut drawn, top, height).expect("a string takes every picture");
     let body = drawn.split_once('>').map_or("", |(_, body)| body).trim_start();
@@ -49,13 +51,13 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn fine(pixels: f64) -> i32 {
+pub(super) fn fine(pixels: f64) -> i32 {
     #[allow(clippy::cast_possible_truncation)] // a picture is a few thousand pixels wide
     let fine = (pixels * f64::from(FINER)).round() as i32;
     fine
 }
 
-fn font(size: u32, colour: Colour) -> TextStyle<'static> {
+pub(super) fn font(size: u32, colour: Colour) -> TextStyle<'static> {
     ("sans-serif", f64::from(size * FINER) * FONT_FACTOR).into_font().color(&colour.rgb())
 }
 
@@ -68,6 +70,9 @@ fn paint(figure: &Figure, into: &mut String, top: u32, height: u32) -> Result<()
     let bottom = f64::from(height) - f64::from(MARGIN) / 2.0;
     let (_, below) = root.split_vertically(top * FINER);
     let (below, _) = below.split_vertically(fine(bottom - f64::from(top)));
+    if let Some(bars) = &figure.bars {
+        bars::draw(&below, bars)?;
+    }
     let areas = below.split_evenly((figure.panels.len().max(1), 1));
     for (area, panel) in areas.iter().zip(&figure.panels) {
         plot(area, panel)?;

@@ -4,12 +4,14 @@
 //! to what a picture of this width can show, so a line through ten thousand insertions takes a few kilobytes.
 
 mod axis;
+mod bars;
 mod draw;
 mod legend;
 mod palette;
 mod thin;
 
 pub use axis::{Axis, Scale};
+pub use bars::{Bar, Bars};
 pub use palette::{Colour, stylesheet};
 
 /// A picture with a name, a title and a sentence that says what to see in it.
@@ -25,12 +27,37 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// In pixels, of each panel.
     pub panel_height: u32,
+    /// Below the panels.
+    pub bars: Option<Bars>,
 }
 
 impl Figure {
     /// A figure of one panel.
     pub fn single(id: impl Into<String>, title: impl Into<String>, caption: impl Into<String>, panel: Panel) -> Self {
-        Figure { id: id.into(), title: title.into(), caption: caption.into(), panels: vec![panel], panel_height: 240 }
+        Figure::of_panels(id, title, caption, vec![panel], 240)
+    }
+
+    /// A figure of several panels, each this high.
+    pub fn of_panels(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        panels: Vec<Panel>,
+        panel_height: u32,
+    ) -> Self {
+        Figure { id: id.into(), title: title.into(), caption: caption.into(), panels, panel_height, bars: None }
+    }
+
+    /// A figure of bars.
+    pub fn of_bars(id: impl Into<String>, title: impl Into<String>, caption: impl Into<String>, bars: Bars) -> Self {
+        Figure { bars: Some(bars), ..Figure::of_panels(id, title, caption, vec![], 0) }
+    }
+
+    /// The colours of everything that shows data.
+    pub fn colours(&self) -> Vec<Colour> {
+        let series = self.panels.iter().flat_map(|panel| &panel.series).map(|series| series.colour);
+        let bars = self.bars.iter().flat_map(|bars| &bars.bars).filter(|bar| bar.value > bars::NOTHING);
+        series.chain(bars.map(|bar| bar.colour)).collect()
     }
 
     /// The picture, for a page that has the [`stylesheet`].

@@ -82,11 +82,6 @@ fn figure(scenario: Scenario, guarded: Option<&Course>, paper: Option<&Course>) 
         ),
     ];
     let name = scenario.name();
-    Figure {
-        id: format!("stress-{}", name.to_lowercase().replace(' ', "-")),
-        title: format!("Stream: {name}"),
-        caption: story(scenario).into(),
-        panels,
-        panel_height: PANEL_HEIGHT,
-    }
+    let id = format!("stress-{}", name.to_lowercase().replace(' ', "-"));
+    Figure::of_panels(id, format!("Stream: {name}"), story(scenario), panels, PANEL_HEIGHT)
 }

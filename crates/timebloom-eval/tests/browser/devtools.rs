@@ -49,14 +49,8 @@ impl Browser {
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
             stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
         }
-        let mut browser = Browser {
-            process,
-            socket,
-            session: String::new(),
-            sent: 0,
-            requests: Vec::new(),
-            complaints: Vec::new(),
-        };
+        let mut browser =
+            Browser { process, socket, session: String::new(), sent: 0, requests: Vec::new(), complaints: Vec::new() };
         let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let attached =
             browser.call("Target.attachToTarget", &json!({ "targetId": target["targetId"], "flatten": true }));
