@@ -10,9 +10,10 @@ fn one_experiment_leaves_a_report_its_figures_and_its_values() {
     let folder = temporary_path("eval-tail");
     let tail = run(&["eval", "--quick", "--only", "tail", "--out", &folder, "--seed", "5"], b"");
     assert_eq!(tail.code, 0, "{}", tail.stderr);
-    assert!(tail.stdout.contains("After the window") && tail.stdout.contains("ok    "), "{}", tail.stdout);
-    assert!(tail.stdout.contains(&format!("report: {folder}/report.html")), "{}", tail.stdout);
-    assert!(!tail.stdout.contains("FAIL") && tail.stderr.is_empty(), "{}", tail.stderr);
+    let said = String::from_utf8(tail.stdout).expect("text");
+    assert!(said.contains("After the window") && said.contains("ok    ") && !said.contains("FAIL"), "{said}");
+    assert!(said.contains(&format!("report: {folder}/report.html")), "{said}");
+    assert!(tail.stderr.is_empty(), "{}", tail.stderr);
     for file in ["report.html", "tail.csv", "figures/tail.svg", "tables/tail.md"] {
         let text = std::fs::read_to_string(format!("{folder}/{file}")).expect(file);
         assert!(text.len() > 200, "{file}");

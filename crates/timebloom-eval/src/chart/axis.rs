@@ -1,5 +1,7 @@
 //! Axes: what is measured, from where to where, and how it is written.
 
+use crate::numbers::grouped;
+
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -82,7 +84,7 @@ fn order_of_magnitude(exponent: f64) -> String {
     }
 }
 
-/// A number as short as it can be: `12k`, `3M`, `0.05`.
+/// A number as short as it can be: `250k`, `3M`, `0.05`.
 fn number(value: f64) -> String {
     let trimmed = |value: f64, decimals: usize| {
         let text = format!("{value:.decimals$}");
@@ -90,7 +92,12 @@ fn number(value: f64) -> String {
     };
     match value.abs() {
         size if size >= 999_999.5 => format!("{}M", trimmed(value / 1e6, 2)),
-        size if size >= 9_999.5 => format!("{}k", trimmed(value / 1e3, 1)),
+        size if size >= 99_999.5 => format!("{}k", trimmed(value / 1e3, 1)),
+        size if size >= 999.5 => {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 100,000
+            let whole = grouped(size.round() as u64);
+            if value < 0.0 { format!("-{whole}") } else { whole }
+        }
         size if size >= 100.0 => trimmed(value, 0),
         size if size >= 1e-9 => trimmed(value, 6),
         _ => "0".into(),
@@ -107,8 +114,9 @@ mod tests {
             (0.0, "0"),
             (0.05, "0.05"),
             (2.5, "2.5"),
-            (3_000.0, "3000"),
-            (12_500.0, "12.5k"),
+            (3_000.0, "3,000"),
+            (12_500.0, "12,500"),
+            (250_000.0, "250k"),
             (3e6, "3M"),
             (-0.1 + 0.1, "0"),
         ];

@@ -4,6 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::draw::{Area, FINER, Failure, MARGIN, TEXT_SIZE, WIDTH, fine, font};
+use super::legend::text_width;
 use super::{Axis, Colour, Level};
 
 /// A value with a name.
@@ -72,7 +73,14 @@ pub(super) fn draw(area: &Area<'_>, bars: &Bars) -> Result<(), Failure> {
             area.draw(&Rectangle::new(corners, bar.colour.rgb().filled()))?;
         }
         let text = font(TEXT_SIZE - 1, Colour::FAINT).pos(centred(HPos::Left));
-        area.draw(&Text::new(bar.text.clone(), (fine(end + 5.0), fine(middle)), text))?;
+        let mut at = end + 5.0;
+        for level in bars.levels.iter().map(|level| x(level.y)) {
+            // no line through a number
+            if at < level && level < at + text_width(&bar.text, f64::from(TEXT_SIZE)) {
+                at = level + 5.0;
+            }
+        }
+        area.draw(&Text::new(bar.text.clone(), (fine(at), fine(middle)), text))?;
     }
     let base = [(fine(FROM), fine(f64::from(HEAD) - 2.0)), (fine(FROM), fine(bottom))];
     debug_assert!(TO + 60.0 < f64::from(WIDTH));

@@ -20,7 +20,7 @@ pub(super) const TEXT_SIZE: u32 = 13;
 /// The backend writes letters this much smaller than asked.
 const FONT_FACTOR: f64 = 1.24;
 pub(super) const MARGIN: u32 = 10;
-const LEFT: u32 = 58;
+const LEFT: u32 = 66;
 const BELOW: u32 = 38;
 const ROW: u32 = 19;
 
@@ -192,8 +192,10 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Result<(), Failure> {
             Colour::FAINT.rgb().stroke_width(FINER),
         );
         chart.draw_series(line)?;
-        let style = font(TEXT_SIZE - 2, Colour::FAINT).pos(Pos::new(HPos::Right, VPos::Bottom));
-        chart.draw_series([Text::new(level.name.clone(), (right, y), style)])?;
+        // on the left, where most lines have not yet risen
+        let style = font(TEXT_SIZE - 2, Colour::FAINT).pos(Pos::new(HPos::Left, VPos::Bottom));
+        let text = EmptyElement::at((left, y)) + Text::new(level.name.clone(), (fine(5.0), fine(-1.0)), style);
+        chart.draw_series([text])?;
     }
     for series in &panel.series {
         draw_series(&mut chart, panel, series)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use timebloom::{Policy, SliceStats, TimeBloom, Timestamp, run_probability};
-use timebloom_testkit::{Arrivals, Row, Scenario, oldest_slice};
+use timebloom_testkit::{Arrivals, Scenario};
 
 use crate::error::Error;
 use crate::policy_name;
@@ -23,6 +23,8 @@ pub const AGING_SLICES: u32 = 25;
 
 /// Moments at which a filter is looked at, evenly over the stream.
 const LOOKS: u32 = 400;
+/// How often in between it is asked how old its oldest item is.
+const GLANCES: u32 = 8;
 /// Absent items asked for before every shift.
 const ABSENT: u64 = 50;
 /// One in so many insertions is followed by a look-up of the oldest item in the window.
@@ -58,7 +60,7 @@ pub struct Look {
     pub items_in_span: usize,
     /// The highest false positive rate since the look before, from counted bits.
     pub rate: f64,
-    /// How much older than a span the oldest item is that is truly held, in spans.
+    /// How much older than a span the oldest item is that is truly held, in spans; the most since the look before.
     pub overstay_spans: f64,
 }
 
@@ -103,13 +105,19 @@ pub fn run(setting: Setting) -> Result<Course, Error> {
     let filter = filter(setting.policy, setting.seed)?;
     let stream = || setting.scenario.arrivals(PER_SPAN.into(), SPAN, AGING_SLICES as usize, setting.seed);
     let end = stream().last().unwrap_or(Arrivals::START);
-    let step = end.saturating_since(Arrivals::START) / LOOKS;
+    let step = end.saturating_since(Arrivals::START) / (LOOKS * GLANCES);
     let mut watch = Watch::new(setting, filter);
-    let mut next_look = Arrivals::START.saturating_add(step);
+    let mut next = Arrivals::START.saturating_add(step);
+    let mut glances = 0;
     for now in stream() {
-        while next_look < now {
-            watch.look(next_look);
-            next_look = next_look.saturating_add(step);
+        while next < now {
+            glances += 1;
+            if glances % GLANCES == 0 {
+                watch.look(next);
+            } else {
+                watch.note_overstay(next);
+            }
+            next = next.saturating_add(step);
         }
         watch.insert(now)?;
     }
@@ -128,8 +136,10 @@ struct Watch {
     last: Option<Timestamp>,
     /// After the last insertion.
     shifts: Option<u64>,
-    /// The first insertion of each generation: the number of the oldest slice it is in, and when it came.
-    generations: VecDeque<(u64, Timestamp)>,
+    /// When the first item of each generation came, oldest first.
+    generations: VecDeque<Timestamp>,
+    /// The longest since the last look.
+    overstay: f64,
     /// The highest rate since the last look.
     rate: f64,
     byte_sum: f64,
@@ -159,6 +169,7 @@ impl Watch {
             last: None,
             shifts: None,
             generations: VecDeque::new(),
+            overstay: 0.0,
             rate: 0.0,
             byte_sum: 0.0,
             item_sum: 0.0,
@@ -172,11 +183,10 @@ impl Watch {
             self.look_before_shift(last);
         }
         self.filter.insert_at(self.inserted.to_le_bytes(), now)?;
-        // a generation begins after a shift, and looking at a large slice takes long
+        // a generation begins after a shift
         let shifts = self.filter.counts().shifts;
         if self.shifts.replace(shifts) != Some(shifts) {
-            let generation = oldest_slice(self.filter.slices().take(1), HASHES as usize);
-            self.generations.push_back((generation, now));
+            self.generations.push_back(now);
         }
         self.window.push_back((self.inserted, now));
         self.inserted += 1;
@@ -216,17 +226,29 @@ impl Watch {
         }
     }
 
+    /// How much older than a span the oldest item is that is held at `now`.
+    fn note_overstay(&mut self, now: Timestamp) {
+        let horizon = now.saturating_sub(SPAN);
+        let mut kept = 0;
+        let mut oldest = None;
+        // both youngest first
+        let generations = self.filter.generations().filter(|generation| generation.items > 0);
+        for (generation, &first) in generations.zip(self.generations.iter().rev()) {
+            kept += 1;
+            if generation.newest.is_some_and(|newest| newest >= horizon) {
+                oldest = Some(first);
+            }
+        }
+        // the others went with their slices; those that only expired may come back with the paper's rules
+        self.generations.drain(..self.generations.len() - kept);
+        let age = oldest.map_or(Duration::ZERO, |first| now.saturating_since(first).saturating_sub(SPAN));
+        self.overstay = self.overstay.max(age.as_secs_f64() / SPAN.as_secs_f64());
+    }
+
     fn look(&mut self, now: Timestamp) {
         self.forget_expired(now);
+        self.note_overstay(now);
         let slices: Vec<SliceStats> = self.filter.slices().collect();
-        let row = Row::of(slices.iter().copied());
-        let held = row.lowest_held(now.saturating_sub(SPAN));
-        // not those that expired: with the paper's rules a later insertion may bring them back
-        while self.generations.front().is_some_and(|&(number, _)| row.newest_in(number).is_none()) {
-            self.generations.pop_front();
-        }
-        let oldest = self.generations.iter().find(|&&(number, _)| held.is_some_and(|held| number >= held));
-        let overstay = oldest.map_or(Duration::ZERO, |&(_, first)| now.saturating_since(first).saturating_sub(SPAN));
         let rate = self.rate.max(self.rate_of(&slices, now));
         self.rate = 0.0;
         self.course.peak_slices = self.course.peak_slices.max(slices.len());
@@ -240,8 +262,9 @@ impl Watch {
             memory_bytes: self.filter.memory_bytes(),
             items_in_span: self.window.len(),
             rate,
-            overstay_spans: overstay.as_secs_f64() / SPAN.as_secs_f64(),
+            overstay_spans: self.overstay,
         });
+        self.overstay = 0.0;
     }
 
     /// The false positive rate from the bits that are set in the slices live at `now`.

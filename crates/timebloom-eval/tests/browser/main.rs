@@ -26,7 +26,7 @@ JSON.stringify([...document.querySelectorAll('figure')].map(figure => {
     const extent = mark.tagName === 'circle' ? 8 : Math.max(mark.getBBox().width, mark.getBBox().height) / 4;
     drawn[colour] = (drawn[colour] || 0) + extent;
   }
-  const texts = [...svg.querySelectorAll('text')];
+  const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim() !== '');
   const outside = texts.filter(text => {
     const place = text.getBoundingClientRect();
     return place.left < box.left - 1 || place.right > box.right + 1 || place.top < box.top - 1 || place.bottom > box.bottom + 1;
