@@ -157,7 +157,7 @@ fn positions(axis: &Axis) -> Positions {
 
 fn plot(area: &Area<'_>, panel: &Panel) -> Result<(), Failure> {
     let mut chart = ChartBuilder::on(area)
-        .margin_right(14 * FINER)
+        .margin_right(26 * FINER)
         .margin_top(22 * FINER)
         .margin_left(4 * FINER)
         .x_label_area_size(BELOW * FINER)

@@ -1,8 +1,9 @@
 //! Figures and tables for the documentation, and the texts of its page that come from a run.
 //!
 //! A page marks the places: what stands between `<!-- table bits -->` and `<!-- end -->` is replaced by that table. There
-//! are `table NAME`, `findings NAME` and `checks`.
+//! are `table NAME`, `findings NAME` and `checks NAME`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -35,19 +36,19 @@ pub(crate) fn write_docs(folder: &Path, sections: &[Section]) -> Result<(), Erro
 /// The texts of a run, by the names of their places.
 fn texts(sections: &[Section]) -> Vec<(String, String)> {
     let mut texts = Vec::new();
-    let mut checks = String::new();
     for section in sections {
         for table in &section.tables {
             texts.push((format!("table {}", table.id), table.to_markdown()));
         }
         let findings = section.findings.iter().map(|finding| format!("- {finding}\n")).collect::<String>();
         texts.push((format!("findings {}", section.id), findings));
+        let mut checks = String::new();
         for check in &section.checks {
             let mark = if check.holds { "holds" } else { "**fails**" };
-            checks.push_str(&format!("- {} ({mark}: {})\n", check.claim, check.evidence));
+            let _ = writeln!(checks, "- {} ({mark}: {})", check.claim, check.evidence);
         }
+        texts.push((format!("checks {}", section.id), checks));
     }
-    texts.push(("checks".into(), checks));
     texts
 }
 
@@ -63,7 +64,7 @@ fn fill(page: &str, texts: &[(String, String)]) -> Result<String, String> {
         if !lines.by_ref().any(|line| line == END) {
             return Err(name.clone());
         }
-        filled.push_str(&format!("\n{text}\n{END}\n"));
+        let _ = write!(filled, "\n{text}\n{END}\n");
     }
     Ok(filled)
 }
