@@ -7,9 +7,8 @@
 //! down is not the oldest but any: keys are lost within the window, and some stay long after it.
 //!
 //! The filter has no window, so it is given an amount of memory. K and Max are then those, of K up to 12 and cells of one to
-//! three bits, with the fewest false negatives over a window, as the paper advises; the paper counts them over the repeats
-//! of a given stream, and here they are expected over all ages in the window alike. It wears down by insertions, whatever
-//! the time.
+//! three bits, with the fewest false negatives, as the paper advises; the paper weighs ages by how far apart the repeats of a
+//! stream are, and here all ages in the window count alike. It wears down by insertions, whatever the time.
 
 use super::bits::Bits;
 use super::hash::{Key, Places};
@@ -168,11 +167,9 @@ mod tests {
             let expected = filter.setting().stable_zeros();
             insert_numbered(&mut filter, 0..100_000);
             for round in 0..3 {
-                // wearing P neighbours makes zeros come in groups: the share varies by somewhat more than that of 60,000
-                // independent cells, a deviation of 0.002; three times that is seen in fewer than one run of a hundred
-                // seeds, and the seed is fixed
+                // the share was found to deviate by 0.0016: six deviations are seen once in 10^8 looks
                 let share = zeros(&filter);
-                assert!((share - expected).abs() < 0.015, "{cell_bits}, {hashes}: {share} for {expected}");
+                assert!((share - expected).abs() < 0.01, "{cell_bits}, {hashes}: {share} for {expected}");
                 insert_numbered(&mut filter, 100_000 + round * 30_000..130_000 + round * 30_000);
             }
         }

@@ -84,10 +84,10 @@ pub struct Row {
     /// Queries for items in the window.
     pub present_queries: u64,
     /// How long an item is reported after it has left the window, on average, as a share of the window. Reports that are as
-    /// frequent as those of keys never inserted do not count.
-    pub staleness: f64,
+    /// frequent as those of keys never inserted do not count; `None` when most of those are reported.
+    pub staleness: Option<f64>,
     /// The age past the window, as a share of it, after which reports are no more frequent than those.
-    pub staleness_max: f64,
+    pub staleness_max: Option<f64>,
     /// The window that the times below were taken at, in items.
     pub timed_items: u64,
     /// Nanoseconds for an insertion, at the tenth percentile of chunks.

@@ -122,8 +122,8 @@ pub struct Stream {
     pub measured_from: u64,
     /// When it ends: no item arrives later.
     pub end: u64,
-    /// What keys depend on.
-    seed: u64,
+    /// What it and its keys depend on.
+    pub seed: u64,
 }
 
 impl Stream {

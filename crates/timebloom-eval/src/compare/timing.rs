@@ -48,9 +48,9 @@ struct Effort {
 
 pub(super) fn measure(options: &Options, progress: &mut dyn FnMut(&str, f64)) -> Times {
     let effort = if options.quick {
-        Effort { items: 100_000, visits: 4, chunks: 16 }
+        Effort { items: 100_000, visits: 6, chunks: 12 }
     } else {
-        Effort { items: 1_000_000, visits: 8, chunks: 48 }
+        Effort { items: 1_000_000, visits: 16, chunks: 24 }
     };
     let mut times = Vec::new();
     let rounds: Vec<(WindowKind, f64)> =
