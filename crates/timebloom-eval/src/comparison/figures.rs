@@ -20,7 +20,7 @@ pub(super) fn all(rows: &[Row]) -> Vec<Figure> {
             if share == 0.0 { "none".into() } else { percent(share) }
         },
     );
-    let stale = bars(rows, "tenfold down", |row| row.staleness_max, significant);
+    let stale = bars(rows, "tenfold down", |row| row.staleness_max.unwrap_or(f64::NAN), significant);
     vec![
         Figure::of_bars(
             "compare-bits",
@@ -65,7 +65,8 @@ pub(super) fn all(rows: &[Row]) -> Vec<Figure> {
 fn bars(rows: &[Row], stream: &str, value: fn(&Row) -> f64, text: fn(f64) -> String) -> Vec<Bar> {
     let bar = |row: &Row| Bar {
         name: row.filter.into(),
-        value: value(row),
+        // what is not known has no bar
+        value: if value(row).is_finite() { value(row) } else { 0.0 },
         text: text(value(row)),
         colour: match row.filter {
             OURS => Colour::GUARDED,

@@ -118,8 +118,8 @@ fn findings(rows: &[Row]) -> Vec<String> {
     if let (Some(ours), Some(paper)) = (find("tenfold down", OURS), find("tenfold down", "TimeBloom, paper's rules")) {
         findings.push(format!(
             "When it falls tenfold, ours is done with an expired item after {} windows, the paper's rules after {}.",
-            significant(ours.staleness_max),
-            significant(paper.staleness_max),
+            significant(ours.staleness_max.unwrap_or(f64::NAN)),
+            significant(paper.staleness_max.unwrap_or(f64::NAN)),
         ));
     }
     findings

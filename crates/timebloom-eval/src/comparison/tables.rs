@@ -26,6 +26,11 @@ fn share(share: f64) -> String {
     if share == 0.0 { "0".into() } else { percent(share) }
 }
 
+/// A time past the window; nothing is known of a filter that reports everything.
+fn past(time: Option<f64>) -> String {
+    time.map_or("-".into(), share)
+}
+
 fn steady(rows: &[Row], window: &str, eps: f64) -> Table {
     let mut table = Table::new(
         &format!("compare-{window}-{}", rate(eps)),
@@ -43,8 +48,8 @@ fn steady(rows: &[Row], window: &str, eps: f64) -> Table {
             format!("{:.2}", row.false_positive_rate / row.eps),
             format!("{:.2}", row.worst_false_positive_rate / row.eps),
             share(row.false_negative_rate),
-            share(row.staleness),
-            share(row.staleness_max),
+            past(row.staleness),
+            past(row.staleness_max),
         ]);
     }
     table
@@ -69,7 +74,7 @@ fn varying(rows: &[Row], eps: f64) -> Table {
             format!("{:.1}", varying.bits_per_item),
             format!("{:.2}", varying.worst_false_positive_rate / row.eps),
             share(varying.false_negative_rate),
-            share(varying.staleness_max),
+            past(varying.staleness_max),
         ]);
     }
     table
@@ -94,7 +99,7 @@ fn tenfold(rows: &[Row]) -> Table {
             cells.push(share(row.false_negative_rate));
             cells.push(format!("{:.1}", row.bits_per_item));
         }
-        cells.push(significant(down.staleness_max));
+        cells.push(down.staleness_max.map_or("-".into(), significant));
         table.push(cells);
     }
     table
