@@ -16,6 +16,8 @@ const EPS: f64 = 0.01;
 const AGING_SLICES: [u32; 9] = [4, 8, 16, 31, 64, 128, 256, 512, 1_024];
 /// Those whose tails are drawn.
 const DRAWN: [usize; 4] = [8, 31, 128, 512];
+/// Past the window, in windows.
+const LONGEST_DRAWN: f64 = 0.5;
 const BINS_PER_STEP: u32 = 4;
 /// Expired items are as good as forgotten when they are reported this many times as often as absent ones may be.
 const FORGOTTEN: f64 = 2.0;
@@ -83,13 +85,13 @@ fn record(seen: &Seen) -> Record {
 
 /// How far past the window an item is as good as forgotten, as a share of the window.
 fn forgotten_after(seen: &Seen) -> f64 {
-    let last = seen.bins.iter().rfind(|bin| bin.share() > FORGOTTEN * EPS);
-    let steps = last.map_or(0.0, |bin| bin.from_step + 1.0 / f64::from(BINS_PER_STEP));
+    let rare = |bin: &&crate::steady::Bin| bin.from_step >= 0.0 && bin.share() <= FORGOTTEN * EPS;
+    let steps = seen.bins.iter().find(rare).map_or(f64::NAN, |bin| bin.from_step);
     steps / seen.aging_slices as f64
 }
 
 fn figures(records: &[Record], seen: &[Seen]) -> Vec<Figure> {
-    let slices = || Axis::log("aging slices l", 4.0, 1_024.0);
+    let slices = || Axis::log_between("aging slices l", 3.0, 1_400.0);
     let points = |value: fn(&Record) -> f64| records.iter().map(|record| (record.l as f64, value(record))).collect();
     let bits = Panel {
         x: slices(),
@@ -111,7 +113,7 @@ fn figures(records: &[Record], seen: &[Seen]) -> Vec<Figure> {
     };
     let probes = Panel {
         x: slices(),
-        y: Axis::log("slices a query for an absent item looks at", 1.0, 100.0),
+        y: Axis::log("slices a query for an absent item looks at", 1.0, 1_000.0),
         series: vec![Series::marked("probes per miss", Colour::GUARDED, points(|record| record.probes_per_miss))],
         levels: vec![],
     };
@@ -119,10 +121,11 @@ fn figures(records: &[Record], seen: &[Seen]) -> Vec<Figure> {
         let seen = seen.iter().find(|seen| seen.aging_slices == aging_slices)?;
         let middle = 0.5 / f64::from(BINS_PER_STEP);
         let at = |bin: &crate::steady::Bin| ((bin.from_step + middle) / aging_slices as f64, bin.share());
-        Some(Series::line(format!("l = {aging_slices}"), Colour::of_series(number), seen.bins.iter().map(at).collect()))
+        let points = seen.bins.iter().map(at).filter(|&(age, _)| age <= LONGEST_DRAWN).collect();
+        Some(Series::line(format!("l = {aging_slices}"), Colour::of_series(number), points))
     });
     let tails = Panel {
-        x: Axis::linear("windows past the window", -0.05, 0.5),
+        x: Axis::linear("windows past the window", -0.05, LONGEST_DRAWN),
         y: Axis::log("chance of being reported", 0.003, 1.0),
         series: tails.collect(),
         levels: vec![],
@@ -131,7 +134,7 @@ fn figures(records: &[Record], seen: &[Seen]) -> Vec<Figure> {
         Figure::single(
             "aging-late",
             "How long past the window, by l",
-            "The bound on what is held is 1/l; some six to nine steps later an expired item is as good as forgotten.",
+            "The bound on what is held is 1/l; some steps later an expired item is as good as forgotten.",
             late,
         ),
         Figure::single("aging-tail", "The tail, by l", "More slices make the end of the window sharper.", tails),

@@ -40,6 +40,11 @@ impl Axis {
         Axis { name: name.into(), low: 10_f64.powf(from), high: 10_f64.powf(to), scale: Scale::Log, labels: 6 }
     }
 
+    /// The same with these very ends.
+    pub fn log_between(name: impl Into<String>, low: f64, high: f64) -> Self {
+        Axis { low, high, ..Axis::log(name, low, high) }
+    }
+
     /// With this many values written, about.
     pub fn labels(self, labels: usize) -> Self {
         Axis { labels, ..self }

@@ -108,7 +108,7 @@ fn figure(records: &[Record]) -> Figure {
         Series::line("information limit", Colour::of_series(4), points(|record| record.information)),
     ];
     let panel = Panel {
-        x: Axis::log("target false positive rate", 1e-5, 0.1),
+        x: Axis::log_between("target false positive rate", 0.8e-5, 0.125),
         y: Axis::linear("bits per item in the window", 0.0, 60.0).labels(6),
         series,
         levels: vec![],
@@ -116,7 +116,7 @@ fn figure(records: &[Record]) -> Figure {
     Figure::single(
         "memory",
         "Bits per item against the error rate",
-        "Forgetting by the clock takes about twice the bits of a Bloom filter that cannot forget. Dots are measured, lines \
+        "Forgetting by the clock takes two to three times the bits of a Bloom filter that cannot forget. Dots are measured, lines \
          are formulas, bars are the ranges the paper prints for its pairs.",
         panel,
     )

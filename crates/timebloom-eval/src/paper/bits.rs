@@ -120,8 +120,8 @@ fn table(courses: &[Course]) -> (Table, Vec<String>) {
         ]);
     }
     let mut findings = vec![format!(
-        "Bits per item: of the paper's {rows} rows, {held_matches} are met at both ends when bits are divided by the items \
-         held (l to l + 1 generations), {span_matches} when they are divided by the items inserted within the last span. \
+        "Bits per item: dividing by the items held (l to l + 1 generations), both ends are the paper's in {held_matches} of \
+         its {rows} rows; dividing by the items inserted within the last span, in {span_matches}. \
          Dividing by the items held flatters small l: just before a shift a filter with l = 3 holds a third more items \
          than were asked for."
     )];

@@ -118,11 +118,13 @@ fn add_findings(courses: &[Course], section: &mut Section) {
     ));
     let (paper, guarded) = (of(courses, Policy::Paper, EPS, 1_000), of(courses, Policy::Guarded, EPS, 1_000));
     let sum = |courses: &[&Course]| courses.iter().map(|course| most_slices(course)).sum::<u32>();
+    let back = guarded.iter().filter_map(|course| back_at(course)).max();
     section.findings.push(format!(
-        "The guarded policy answers the same surprise at once, with k fresh slices of the right size. It has more slices \
-         while the old ones live ({} against {} at most, summed over the five pairs at eps 0.1), and its slice 0 has its \
-         size earlier.",
+        "The guarded policy answers the same surprise at once, with k fresh slices for the new rate. It has more slices \
+         while the old ones live ({} against {} at most, summed over the five pairs at eps 0.1) and is back at k + l later: \
+         the last of the five at insertion {}.",
         sum(&guarded),
-        sum(&paper)
+        sum(&paper),
+        back.map_or("-".into(), |insertion| grouped(insertion.into())),
     ));
 }
