@@ -271,8 +271,8 @@ fn add_findings(courses: &[Course], section: &mut Section) {
     let alone: Vec<f64> = papers.map(|course| peak(course.settled()) / course.setting.eps / course.crowding).collect();
     let above = alone.iter().filter(|&&multiple| multiple > 1.0).count();
     section.findings.push(format!(
-        "False positives: the paper says that the rate goes \"just a bit over\" the target while a filter grows and then \
-         stabilises around it. Just before a shift, {above} of {} pairs are above their target also when settled, by up \
+        "False positives: the paper says that while a filter grows the rate is \"just going a bit over\" the target, and \
+         that it then stabilises around it. Just before a shift, {above} of {} pairs are above their target also when settled, by up \
          to {} times by the rules alone and {} times as run here; while adapting, up to {} times. The guarded policy \
          reaches {} times its target at most.",
         alone.len(),
