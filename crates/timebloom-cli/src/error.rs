@@ -59,6 +59,8 @@ pub(crate) enum Error {
     },
     State(StateError),
     Server(ServerError),
+    #[cfg(feature = "eval")]
+    Eval(timebloom_eval::Error),
     /// The sample tells nothing.
     Sample {
         input: Input,
@@ -77,6 +79,8 @@ impl Error {
             Error::Build(_) | Error::Usage(_) | Error::Server(ServerError::Url { .. } | ServerError::Tls { .. }) => {
                 EXIT_USAGE
             }
+            #[cfg(feature = "eval")]
+            Error::Eval(timebloom_eval::Error::UnknownExperiment { .. }) => EXIT_USAGE,
             _ => EXIT_FAILURE,
         }
     }
@@ -118,6 +122,8 @@ impl fmt::Display for Error {
             ),
             Error::State(source) => source.fmt(f),
             Error::Server(source) => source.fmt(f),
+            #[cfg(feature = "eval")]
+            Error::Eval(source) => source.fmt(f),
             Error::Sample { input, reason } => write!(f, "the sample {input} {reason}"),
         }
     }
@@ -146,5 +152,12 @@ impl From<StateError> for Error {
 impl From<ServerError> for Error {
     fn from(source: ServerError) -> Self {
         Error::Server(source)
+    }
+}
+
+#[cfg(feature = "eval")]
+impl From<timebloom_eval::Error> for Error {
+    fn from(source: timebloom_eval::Error) -> Self {
+        Error::Eval(source)
     }
 }

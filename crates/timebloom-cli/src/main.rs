@@ -8,6 +8,8 @@ mod block;
 mod dedup;
 mod duration;
 mod error;
+#[cfg(feature = "eval")]
+mod eval;
 mod event_clock;
 mod filter;
 mod guide;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
         Command::Dedup(args) => dedup::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        #[cfg(feature = "eval")]
+        Command::Eval(args) => eval::run(&args),
         Command::Completions(args) => guide::completions(&args),
         Command::Man(args) => guide::manual(&args),
         Command::Help(args) => guide::help(&args),

@@ -1,6 +1,8 @@
 //! The command line, as types.
 
 mod dedup;
+#[cfg(feature = "eval")]
+mod eval;
 mod key;
 mod others;
 mod time;
@@ -8,6 +10,8 @@ mod time;
 use clap::{Parser, Subcommand};
 
 pub(crate) use dedup::{DedupArgs, OnFullArg, SaveEvery, StatsFormat};
+#[cfg(feature = "eval")]
+pub(crate) use eval::EvalArgs;
 pub(crate) use key::KeyArgs;
 pub(crate) use others::{CompletionsArgs, HelpArgs, InspectArgs, ManArgs, PlanArgs};
 pub(crate) use time::{ClockArgs, TimeArgs};
@@ -34,6 +38,8 @@ pub(crate) enum Command {
     Dedup(Box<DedupArgs>),
     Plan(Box<PlanArgs>),
     Inspect(InspectArgs),
+    #[cfg(feature = "eval")]
+    Eval(EvalArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Help(HelpArgs),

@@ -1,0 +1,7 @@
+//! From sections to pages.
+
+mod docs;
+mod html;
+
+pub(crate) use docs::write_docs;
+pub(crate) use html::page;
