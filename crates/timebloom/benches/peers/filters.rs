@@ -87,7 +87,9 @@ impl Kind {
             Kind::FastBloom | Kind::SplitBlocks => window,
             // one in, one out
             Kind::HashMap => window + window / 4,
-            _ => 2 * window + window / 8,
+            Kind::CountBloom | Kind::Rotating => 2 * window + window / 8,
+            // the panels of its youth go in the second window, and large ones that took their place later
+            Kind::TimeBloom => 3 * window,
         }
     }
 
