@@ -137,8 +137,8 @@ fn table(courses: &[Course]) -> (Table, Vec<String>) {
         ]);
     }
     let mut findings = vec![format!(
-        "Bits per item: the paper divides by the items held (l to l + 1 generations). So divided, the formula for half-full \
-         slices gives both ends of {formula_matches} of its {rows} rows, and our runs those of {held_matches}; divided by \
+        "Bits per item: the paper seems to divide by the items held (l to l + 1 generations). So divided, the formula for \
+         half-full slices gives both ends of {formula_matches} of its {rows} rows, and our runs those of {held_matches}; divided by \
          the items inserted within the last span, our runs give {span_matches}. Dividing by the items held flatters small \
          l: just before a shift a filter with l = 3 holds a third more items than were asked for."
     )];
