@@ -66,7 +66,7 @@ impl Measured {
     }
 }
 
-/// The longest insertions of a whole window, each timed by itself, in processor time.
+/// The longest insertions of a whole window, each timed by itself, in processor time; the least of three windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
     /// Of those that began a generation.
@@ -281,8 +281,18 @@ impl Subject {
         }
     }
 
-    /// Times each insertion of a whole window.
+    /// Times each insertion of a whole window, three times. What the filter itself does comes again with every window, and
+    /// what the machine does seldom: the shortest of the longest pauses counts.
     fn pauses(&mut self, window: u64, keys: &mut Keys) -> Pauses {
+        let mut shortest = self.pauses_once(window, keys);
+        for _ in 1..3 {
+            let again = self.pauses_once(window, keys);
+            shortest = Pauses { shift: shortest.shift.min(again.shift), other: shortest.other.min(again.other) };
+        }
+        shortest
+    }
+
+    fn pauses_once(&mut self, window: u64, keys: &mut Keys) -> Pauses {
         let mut pauses = Pauses::default();
         let end = self.next + window;
         while self.next < end {

@@ -258,8 +258,13 @@ impl Panel {
 
     #[inline]
     pub(super) fn spot(&self, hash: ItemHash) -> Spot {
-        let fields = if self.shares_fields() { shared_fields(hash) } else { fields_by(hash, self.multiplier) };
-        Spot { line: self.line(hash), fields }
+        Spot { line: self.line(hash), fields: self.fields(hash, shared_fields(hash)) }
+    }
+
+    /// An item's fields, given those that panels of many lines share.
+    #[inline]
+    pub(super) fn fields(&self, hash: ItemHash, shared: u64) -> u64 {
+        if self.shares_fields() { shared } else { fields_by(hash, self.multiplier) }
     }
 
     /// An item's fields in the order of the lanes, that of lane 0 lowest.

@@ -27,7 +27,7 @@ pub(super) fn matches(panels: &[Panel], hash: ItemHash) -> u64 {
 pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
-    unsafe { read_avx2(panel, hash) }
+    unsafe { read_line(panel, hash, shared_fields(hash)) }
 }
 
 /// See [`super::probe`]. Needs [`available`].
@@ -85,23 +85,30 @@ pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
 
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
-    let bits = bits_of(shared_fields(hash));
+    let shared = shared_fields(hash);
+    let bits = bits_of(shared);
     let mut found = 0;
     for panel in panels {
         found |= if panel.is_wide() {
             by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
         } else {
-            _pdep_u64(read_avx2(panel, hash).into(), panel.ages)
+            _pdep_u64(read_line(panel, hash, shared).into(), panel.ages)
         };
     }
     found
 }
 
-/// What [`missing_in_line`] tells of the slices of a panel, youngest lowest, but which have the bit.
+/// One bit per slice of a panel of any width, youngest lowest: whether it has the item's bit. `shared` are the fields of
+/// panels that share them.
 #[target_feature(enable = "avx2")]
-fn read_avx2(panel: &Panel, hash: ItemHash) -> u32 {
-    let spot = panel.spot(hash);
-    let lanes = !missing_in_line(panel, spot.line, bits_of(panel.by_lane(spot.fields)));
+fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
+    let fields = panel.by_lane(panel.fields(hash, shared));
+    let line = panel.line(hash);
+    if panel.width() == 1 {
+        // nothing to do at once
+        return u32::from((panel.words[panel.padding() + line] << (fields & 63)).cast_signed() < 0);
+    }
+    let lanes = !missing_in_line(panel, line, bits_of(fields));
     u32::from(from_youngest(panel, lanes)) & ((1 << panel.live()) - 1)
 }
 
@@ -183,7 +190,7 @@ fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT
             }
         } else {
             for (&hash, found) in hashes.iter().zip(&mut *found) {
-                *found |= _pdep_u64(read_avx2(panel, hash).into(), panel.ages);
+                *found |= _pdep_u64(read_line(panel, hash, shared_fields(hash)).into(), panel.ages);
             }
         }
     }
