@@ -1,5 +1,4 @@
-//! One filter spread over a cluster of real servers. Where the workspace has the module, `redis-server` and `redis-cli`
-//! must be installed; where it does not, there is nothing to try.
+//! One filter spread over a cluster of real servers: needs the module of this workspace, `redis-server` and `redis-cli`.
 
 mod common;
 
@@ -9,22 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use common::oracle::{Oracle, printed};
-use common::real_server::{Cluster, Server, module};
-use common::{Random, run, start, text_lines, wait_until};
+use common::real_server::{Cluster, Server, keyed_events, module};
+use common::{run, start, text_lines, wait_until};
 
 #[test]
 fn the_shards_of_a_cluster_decide_as_one_window_would() {
-    let Some(module) = module() else { return };
+    let module = module();
     let cluster = Cluster::start(&module);
-    let mut random = Random::new(71);
-    let mut now = 1_700_000_000_000_u64;
-    let events: Vec<(String, String, u64)> = (0..20_000)
-        .map(|_| {
-            now += random.below(20);
-            let key = format!("key-{}", random.below(3_000));
-            (format!("{now} {key}"), key, now)
-        })
-        .collect();
+    let events = keyed_events(71, 20_000);
     let input: Vec<String> = events.iter().map(|(line, ..)| line.clone()).collect();
     let mut oracle = Oracle::new(30_000, 0.01);
     // the second half comes by way of another server
@@ -48,7 +39,7 @@ fn the_shards_of_a_cluster_decide_as_one_window_would() {
 
 #[test]
 fn no_line_is_lost_while_a_cluster_moves_its_keys() {
-    let Some(module) = module() else { return };
+    let module = module();
     let cluster = Cluster::start(&module);
     let url = cluster.servers[2].url.clone();
     // so that no line is suppressed by mistake

@@ -1,25 +1,16 @@
-//! The command and the module together, in a real server. Where the workspace has the module, `redis-server` must be
-//! installed, and a test that cannot find it fails; where it does not, there is nothing to try.
+//! The command and the module together, in a real server: needs the module of this workspace and `redis-server`.
 
 mod common;
 
 use common::oracle::{Oracle, printed};
-use common::real_server::{Server, module};
-use common::{Random, run, text_lines};
+use common::real_server::{Server, keyed_events, module};
+use common::{run, text_lines};
 
 #[test]
 fn the_module_decides_as_an_exact_window_would() {
-    let Some(module) = module() else { return };
+    let module = module();
     let server = Server::start(&module, &[]);
-    let mut random = Random::new(61);
-    let mut now = 1_700_000_000_000_u64;
-    let events: Vec<(String, String, u64)> = (0..30_000)
-        .map(|_| {
-            now += random.below(20);
-            let key = format!("key-{}", random.below(3_000));
-            (format!("{now} {key}"), key, now)
-        })
-        .collect();
+    let events = keyed_events(61, 30_000);
     let input: Vec<String> = events.iter().map(|(line, ..)| line.clone()).collect();
     let bytes: Vec<u8> = input.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect();
     let time = ["--field", "2", "--time-field", "1", "--time-format", "unix-ms"];
@@ -41,7 +32,7 @@ fn the_module_decides_as_an_exact_window_would() {
 
 #[test]
 fn processes_share_the_window_of_a_module() {
-    let Some(module) = module() else { return };
+    let module = module();
     let server = Server::start(&module, &[]);
     let lines = |window: &[&str], name: &str, input: &[u8]| {
         let run = run(&[&["dedup", "--redis", &server.url, "--key", name], window].concat(), input);

@@ -9,19 +9,29 @@ use std::time::Duration;
 use redis::FromRedisValue;
 use tempfile::TempDir;
 
-use super::wait_until;
+use super::{Random, wait_until};
+
+/// Lines of a time in milliseconds and one of 3,000 keys, in order of time; with each its key and its time.
+pub fn keyed_events(seed: u64, count: usize) -> Vec<(String, String, u64)> {
+    let mut random = Random::new(seed);
+    let mut now = 1_700_000_000_000_u64;
+    let event = |_| {
+        now += random.below(20);
+        let key = format!("key-{}", random.below(3_000));
+        (format!("{now} {key}"), key, now)
+    };
+    (0..count).map(event).collect()
+}
 
 /// The module, built if need be.
-pub fn module() -> Option<PathBuf> {
+pub fn module() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timebloom-module/Cargo.toml");
-    if !manifest.exists() {
-        return None;
-    }
+    assert!(manifest.exists(), "these tests need the whole workspace: {} is not there", manifest.display());
     // beside this test when the whole workspace is tested
     let test = std::env::current_exe().expect("this test has a path");
     let built = test.with_file_name("libtimebloom_module.so");
     if built.exists() {
-        return Some(built);
+        return built;
     }
     let folder = Path::new(env!("CARGO_BIN_EXE_timebloom")).parent().expect("a binary is in a folder");
     let target = folder.parent().expect("a profile is in a folder");
@@ -32,7 +42,7 @@ pub fn module() -> Option<PathBuf> {
         .status()
         .expect("cargo built this test");
     assert!(status.success(), "the module does not build");
-    Some(target.join("debug/libtimebloom_module.so"))
+    target.join("debug/libtimebloom_module.so")
 }
 
 /// A server with the module, for as long as it is held.
