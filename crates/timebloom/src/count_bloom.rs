@@ -81,16 +81,19 @@ impl CountBloom {
     }
 
     /// The item's hash, for the `*_hash` twins.
+    #[inline]
     pub fn hash(&self, item: impl AsRef<[u8]>) -> ItemHash {
         ItemHash::new(item, self.seed)
     }
 
     /// Records an item. If it was in the window already, it becomes the newest again.
+    #[inline]
     pub fn insert(&mut self, item: impl AsRef<[u8]>) {
         self.insert_hash(self.hash(item));
     }
 
     /// [`insert`](Self::insert) for a hash.
+    #[inline]
     pub fn insert_hash(&mut self, hash: ItemHash) {
         if self.is_shift_due() {
             self.shift();
@@ -126,11 +129,13 @@ impl CountBloom {
     }
 
     /// Whether an item is in the window: always true for the last `capacity` items.
+    #[inline]
     pub fn contains(&self, item: impl AsRef<[u8]>) -> bool {
         self.contains_hash(self.hash(item))
     }
 
     /// [`contains`](Self::contains) for a hash.
+    #[inline]
     pub fn contains_hash(&self, hash: ItemHash) -> bool {
         self.slices.has_run_since(hash, self.horizon(self.capacity))
     }

@@ -98,16 +98,19 @@ impl TimeBloom {
     }
 
     /// The item's hash, for the `*_hash_at` twins.
+    #[inline]
     pub fn hash(&self, item: impl AsRef<[u8]>) -> ItemHash {
         ItemHash::new(item, self.seed())
     }
 
     /// Records an item at `now`. If it was in the window already, its time starts anew.
+    #[inline]
     pub fn insert_at(&mut self, item: impl AsRef<[u8]>, now: Timestamp) -> Result<(), Full> {
         self.insert_hash_at(self.hash(item), now)
     }
 
     /// [`insert_at`](Self::insert_at) for a hash.
+    #[inline]
     pub fn insert_hash_at(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
         self.window.insert(hash, now)
     }
@@ -122,6 +125,7 @@ impl TimeBloom {
     }
 
     /// [`insert_if_new_at`](Self::insert_if_new_at) for a hash.
+    #[inline]
     pub fn insert_if_new_hash_at(&mut self, hash: ItemHash, now: Timestamp) -> Result<Verdict, Full> {
         if self.contains_hash_at(hash, now) {
             return Ok(Verdict::Seen);
@@ -144,6 +148,7 @@ impl TimeBloom {
     }
 
     /// Whether an item is in the window that ends at `now`: always true for one inserted in `[now - span, now]`.
+    #[inline]
     pub fn contains_at(&self, item: impl AsRef<[u8]>, now: Timestamp) -> bool {
         self.contains_hash_at(self.hash(item), now)
     }

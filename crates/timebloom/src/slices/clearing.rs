@@ -86,7 +86,7 @@ impl Slices {
         clearing.clear(panel, panel.spot(hash).line);
         let is_turn = self.generation_items.is_multiple_of(INSERTIONS);
         if is_turn && clearing.advance(panel, LINES) {
-            self.note_shape();
+            self.find_way();
         } else {
             self.clearing = Some(clearing);
         }

@@ -10,6 +10,7 @@ use super::Slices;
 use super::clearing::Clearing;
 use super::panel::{MAX_WIDTH, Panel, width_for};
 use super::slot::Slot;
+use super::way::Way;
 
 /// Which panels are copied to change their width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,10 @@ impl Slices {
             panel.ages <<= 1;
         }
         let same_size = |panel: &Panel| panel.lines() == lines;
-        let free = self.panels.iter().position(|panel| same_size(panel) && panel.has_free_lane());
+        // one after the other, round and round: that of the youngest slice, or the one that has waited longest
+        let has_free = |panel: &Panel| same_size(panel) && panel.has_free_lane();
+        let is_first = self.panels.first().is_some_and(has_free);
+        let free = if is_first { Some(0) } else { self.panels.iter().rposition(has_free) };
         let chosen =
             free.or_else(|| self.panels.iter().position(|panel| same_size(panel) && panel.can_take_one(copying)));
         let index = chosen.unwrap_or_else(|| {
@@ -157,7 +161,9 @@ impl Slices {
         }
         if panel.live() == 0 {
             self.panels.remove(index);
+            self.way = Way::Any;
         }
+        self.shorten_way();
     }
 
     /// Makes panels narrower of whose slices some have gone. After a shift, when new slices have taken what they could.
@@ -169,8 +175,11 @@ impl Slices {
         for panel in &mut self.panels {
             if width_for(panel.live()) < panel.width() && copying.allows(panel) {
                 panel.resize(width_for(panel.live()));
-                self.is_wide = false;
+                self.way = Way::Any;
             }
+        }
+        if matches!(self.way, Way::Any) {
+            self.find_way();
         }
     }
 
@@ -200,7 +209,9 @@ impl Slices {
         // whether there is something to clear or not: that must not decide what happens next
         let is_large = u32::try_from(largest).is_ok_and(is_large);
         let clearing = if is_large { Clearing::heap_bytes(largest) } else { 0 };
-        (self.row.len() + new.len()) * Slot::BYTES + clearing + panels.iter().map(Outline::bytes).sum::<usize>()
+        let slices = self.row.len() + new.len();
+        let way = Self::way_bytes(slices, panels.iter().map(|panel| (panel.lines, panel.width)));
+        slices * Slot::BYTES + clearing + way + panels.iter().map(Outline::bytes).sum::<usize>()
     }
 }
 
@@ -231,13 +242,15 @@ impl Slices {
     /// The most heap bytes that so many slices take, of `words` words each at most.
     pub(crate) fn heap_bytes_of(slices: usize, words: u64, lanes: Lanes) -> u64 {
         let (panels, lanes) = lanes.outline(slices);
-        let spare = if words < MAX_WIDTH as u64 { Panel::MAX_VECTOR_BYTES } else { Panel::MAX_SPARE_BYTES };
+        let is_tiny = words < MAX_WIDTH as u64;
+        let spare = if is_tiny { Panel::MAX_VECTOR_BYTES } else { Panel::MAX_SPARE_BYTES };
+        let way = if is_tiny && slices <= 64 { 0 } else { Self::max_way_bytes(slices, panels) };
         let clearing = if u32::try_from(words).is_ok_and(|lines| !is_large(lines)) {
             0
         } else {
             Clearing::heap_bytes(usize::try_from(words).unwrap_or(usize::MAX / 64))
         };
-        let own = slices * Slot::BYTES + panels * (Panel::OWN_BYTES + spare) + clearing;
+        let own = slices * Slot::BYTES + panels * (Panel::OWN_BYTES + spare) + clearing + way;
         own as u64 + words * (lanes * size_of::<u64>()) as u64
     }
 

@@ -7,6 +7,8 @@
 //! - [`panel`] interleaves slices of one size, so that an item's bits of up to eight of them are in one cache line;
 //! - [`clearing`] makes a lane ready for its next slice, little by little when it is large;
 //! - [`lanes`] chooses the panel of a new slice, and makes panels wider and narrower as slices come and go;
+//! - [`way`] is how queries go through the panels: through [`wide`] ones, as in a steady row, four at once, and through
+//!   [`long`] rows beyond the first 64 slices;
 //! - [`query`] looks for runs, and [`probe`] reads and sets the bits of an item, with vector instructions in [`simd`].
 //!
 //! Every insertion sets one bit in each of the first `hashes` slices. The insertions between two shifts are a
@@ -16,6 +18,7 @@
 
 mod clearing;
 mod lanes;
+mod long;
 #[cfg(test)]
 mod oracle;
 mod panel;
@@ -27,6 +30,8 @@ mod simd;
 mod slot;
 pub(crate) mod stored;
 mod validate;
+mod way;
+mod wide;
 
 use crate::hash::ItemHash;
 use crate::sizing::Runs;
@@ -41,6 +46,7 @@ pub(crate) use query::AT_ONCE;
 pub(crate) use receiving::Receiving;
 use slot::Slot;
 pub(crate) use slot::Tick;
+use way::Way;
 
 /// The largest slice: 512 MiB. A filter that needs more takes more slices.
 pub(crate) const MAX_SLICE_BITS: u64 = 1 << 32;
@@ -80,8 +86,8 @@ pub(crate) struct Slices {
     clearing: Option<Box<Clearing>>,
     /// Every slice saw an insertion at this time or later. `MIN` while there are none but those that receive.
     all_since: Timestamp,
-    /// Whether there is a short way through all slices: never without [`Slices::has_wide_panels`].
-    is_wide: bool,
+    /// How queries go through the panels.
+    way: Way,
 }
 
 impl Slices {
@@ -102,7 +108,7 @@ impl Slices {
             tick,
             clearing: None,
             all_since: Timestamp::MIN,
-            is_wide: false,
+            way: Way::Any,
         }
     }
 
@@ -258,9 +264,9 @@ impl Slices {
         if self.clearing.is_some() {
             self.clear_for(hash);
         }
-        self.set_bits(hash);
         self.newest = now;
         self.generation_items += 1;
+        self.set_bits(hash);
     }
 
     /// Ends the generation, and opens slices of so many clear bits, multiples of 64, in front of the others: the last of
@@ -279,14 +285,14 @@ impl Slices {
             self.opened += 1;
         }
         self.open_receiving();
-        self.note_shape();
+        self.note_oldest();
+        self.find_way();
     }
 
-    /// Brings up to date what follows from the rest.
-    fn note_shape(&mut self) {
+    /// Brings up to date what follows from the oldest slice.
+    fn note_oldest(&mut self) {
         let is_aging = self.len() > self.hashes();
         self.all_since = if is_aging { self.newest_of(self.len() - 1) } else { Timestamp::MIN };
-        self.is_wide = self.has_wide_panels();
     }
 
     /// Counts the generation in the slices that it entered, of which the last `closing` receive no longer.
@@ -326,7 +332,7 @@ impl Slices {
             self.clearing = None;
         }
         self.close_lane(slot.panel);
-        self.note_shape();
+        self.note_oldest();
         Some(newest)
     }
 
@@ -335,8 +341,9 @@ impl Slices {
         self.row = Vec::new();
         self.panels = Vec::new();
         self.clearing = None;
+        self.way = Way::Any;
         self.generation_items = 0;
-        self.note_shape();
+        self.note_oldest();
     }
 
     /// Gives back the places of slices that have gone.

@@ -30,6 +30,13 @@ pub(super) fn width_for(slices: usize) -> usize {
     WIDTHS.iter().map(|&width| usize::from(width)).find(|&width| width >= slices).unwrap_or(MAX_WIDTH)
 }
 
+/// Whether a panel of so many lines and lanes is wide: it has eight lanes, and shares the fields of an item with others.
+/// That is what vector instructions make the most of.
+#[inline]
+pub(super) fn is_wide_panel(lines: usize, width: usize) -> bool {
+    width == MAX_WIDTH && lines >= SHARED_LINES as usize
+}
+
 /// A cache line.
 const LINE_BYTES: usize = 64;
 
@@ -47,19 +54,18 @@ pub(super) fn spare_words(lines: usize, width: usize) -> usize {
 }
 
 /// How many of the `spare` words come before the first line.
-fn padding_of(words: &[u64], spare: usize) -> u8 {
-    let padding = if spare == 0 { 0 } else { words.as_ptr().align_offset(LINE_BYTES).min(spare) };
-    small(padding)
+fn padding_of(words: &[u64], spare: usize) -> usize {
+    if spare == 0 { 0 } else { words.as_ptr().align_offset(LINE_BYTES).min(spare) }
 }
 
 fn small(number: usize) -> u8 {
-    u8::try_from(number).expect("at most MAX_WIDTH")
+    u8::try_from(number).expect("at most LINE_BYTES")
 }
 
 const _: () = assert!(size_of::<Panel>() <= Panel::OWN_BYTES);
 
 pub(super) struct Panel {
-    /// The lines, from `padding` on.
+    /// The lines, behind the padding.
     pub(super) words: Box<[u64]>,
     /// Odd, and its highest bit is set: spreads hashes differently in each panel.
     multiplier: u64,
@@ -69,8 +75,8 @@ pub(super) struct Panel {
     lines: u32,
     /// Tells panels apart.
     id: u16,
-    /// Words before the first line, so that lines do not straddle cache lines. In `0..8`.
-    pub(super) padding: u8,
+    /// Bytes before the first line, so that lines do not straddle cache lines. A multiple of 8 below 64.
+    pub(super) padding_bytes: u8,
     /// One of [`WIDTHS`].
     pub(super) width: u8,
     /// Slices in it. In `0..=width`.
@@ -138,7 +144,7 @@ impl Panel {
             ages: 0,
             lines,
             id,
-            padding: 0,
+            padding_bytes: 0,
             width: small(width),
             live: 0,
             youngest: 0,
@@ -172,9 +178,10 @@ impl Panel {
         let lines = self.lines as usize * self.width();
         debug_assert_eq!(words.len(), lines + self.spare_words(), "the words of another panel");
         self.words = words.into_boxed_slice();
-        self.padding = padding_of(&self.words, aligning_words(self.lines as usize, self.width()));
-        if self.padding > 0 && self.live > 0 {
-            self.words.copy_within(..lines, self.padding.into());
+        let padding = padding_of(&self.words, aligning_words(self.lines as usize, self.width()));
+        self.padding_bytes = small(padding * size_of::<u64>());
+        if padding > 0 && self.live > 0 {
+            self.words.copy_within(..lines, padding);
         }
     }
 
@@ -200,8 +207,9 @@ impl Panel {
     }
 
     /// Words before the first line.
+    #[inline]
     pub(super) fn padding(&self) -> usize {
-        self.padding.into()
+        usize::from(self.padding_bytes) / size_of::<u64>()
     }
 
     /// The seat of its youngest slice.
@@ -214,11 +222,15 @@ impl Panel {
         self.lines >= SHARED_LINES
     }
 
-    /// Whether it has eight lanes and shares the fields of an item with other panels: what vector instructions make the
-    /// most of.
+    /// Its lines and its width.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.lines as usize, self.width())
+    }
+
+    /// See [`is_wide_panel`].
     #[inline]
     pub(super) fn is_wide(&self) -> bool {
-        self.width() == MAX_WIDTH && self.shares_fields()
+        is_wide_panel(self.lines as usize, self.width())
     }
 
     /// The lanes that take insertions, a bit each.
@@ -284,12 +296,13 @@ impl Panel {
     /// The words of all lines.
     #[inline]
     pub(super) fn words(&self) -> &[u64] {
-        &self.words[usize::from(self.padding)..]
+        &self.words[self.padding()..]
     }
 
     #[inline]
     pub(super) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words[usize::from(self.padding)..]
+        let padding = self.padding();
+        &mut self.words[padding..]
     }
 
     /// One bit per slice, youngest lowest: whether it has the item's bit.

@@ -1,8 +1,10 @@
 //! Reading and setting the bits of an item: the portable way, and the choice of the fast one.
 
 use super::Slices;
+use super::long::{Found, Long};
 use super::panel::Panel;
 use super::query::AT_ONCE;
+use super::way::Way;
 use crate::hash::ItemHash;
 
 /// Half a megabyte: what the second cache of most machines holds.
@@ -20,6 +22,19 @@ pub(crate) enum Which {
 #[inline(never)] // where there is a faster way, this one should not be in it
 fn matches_portably(panels: &[Panel], hash: ItemHash) -> u64 {
     panels.iter().map(|panel| deposit(panel.read(hash), panel.ages)).fold(0, |a, b| a | b)
+}
+
+/// Which slices of a long row have the item's bit.
+fn matches_long_portably(panels: &[Panel], long: &Long, hash: ItemHash) -> Found {
+    let mut found = Found::default();
+    for (panel, ages) in long.ages(panels) {
+        let mut bits = panel.read(hash);
+        for (found, ages) in found.iter_mut().zip(ages) {
+            *found |= deposit(bits, ages);
+            bits = bits.unbounded_shr(ages.count_ones());
+        }
+    }
+    found
 }
 
 /// Spreads the lowest bits of `bits` over the places that are set in `places`, in order.
@@ -90,11 +105,6 @@ pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
 }
 
 impl Slices {
-    /// Whether the short way through all slices can be taken.
-    pub(super) fn has_wide_panels(&self) -> bool {
-        (1..=64).contains(&self.len()) && self.clearing.is_none() && self.panels.iter().all(Panel::is_wide) && is_fast()
-    }
-
     /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
     #[inline]
     pub(super) fn matches(&self, hash: ItemHash) -> u64 {
@@ -103,6 +113,15 @@ impl Slices {
             return super::simd::matches(&self.panels, hash);
         }
         matches_portably(&self.panels, hash)
+    }
+
+    /// Which slices of a long row have the item's bit.
+    pub(super) fn matches_long(&self, long: &Long, hash: ItemHash) -> Found {
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            return super::simd::matches_long(&self.panels, long, hash);
+        }
+        matches_long_portably(&self.panels, long, hash)
     }
 
     /// [`matches`](Self::matches) for several items: one result for each, all 0 before.
@@ -138,17 +157,21 @@ impl Slices {
     }
 
     /// Sets the item's bit in the first `hashes` slices.
-    #[inline(always)]
+    #[inline]
     pub(super) fn set_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
-        if self.is_wide {
-            super::simd::set_wide(&mut self.panels, hash);
-            return;
+        if let Way::Wide(_) = self.way {
+            return super::simd::set_in_wide(&mut self.panels, hash);
         }
+        self.set_any_bits(hash);
+    }
+
+    /// [`set_bits`](Self::set_bits) for any row. Away from the short way.
+    #[inline(never)]
+    fn set_any_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
-            super::simd::set(&mut self.panels, hash);
-            return;
+            return super::simd::set(&mut self.panels, hash);
         }
         set_portably(&mut self.panels, hash);
     }
@@ -165,7 +188,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "it has no vector instructions")]
     fn vector_instructions_do_the_same() {
         assert!(simd::available(), "this machine cannot run the test");
-        let mut wide_rows = 0;
+        let (mut wide_rows, mut long_rows) = (0, 0);
         for seed in 0..40 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut slices = Slices::new(random.usize(1..=64), Tick::ONE);
@@ -185,9 +208,9 @@ mod tests {
                     simd::set(&mut fast.panels, hash);
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                    if slices.is_wide {
+                    if matches!(slices.way, Way::Wide(_)) {
                         let mut wide = slices.clone();
-                        simd::set_wide(&mut wide.panels, hash);
+                        simd::set_in_wide(&mut wide.panels, hash);
                         assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     }
                     slices.insert(hash, Timestamp::MIN);
@@ -196,15 +219,23 @@ mod tests {
                         let hash = ItemHash::new(probe.to_le_bytes(), seed);
                         let expected = matches_portably(&slices.panels, hash);
                         assert_eq!(simd::matches(&slices.panels, hash), expected);
-                        if slices.is_wide {
+                        if let Way::Wide(wide) = &slices.way {
                             wide_rows += 1;
-                            let has_run = slices.has_run(hash, 0..slices.len());
-                            assert_eq!(
-                                simd::has_wide_run(&slices.panels, hash, slices.len(), slices.hashes.into()),
-                                has_run
-                            );
+                            for live in [slices.len(), random.usize(0..=slices.len())] {
+                                let (panels, length) = (&slices.panels, slices.hashes.into());
+                                let has_run = slices.has_run(hash, 0..live);
+                                assert_eq!(simd::has_run_in_wide(panels, wide, hash, live, length), has_run);
+                                let mut answers = [false; AT_ONCE];
+                                simd::has_runs_in_wide(panels, wide, &[hash; AT_ONCE], live, length, &mut answers);
+                                assert_eq!(answers, [has_run; AT_ONCE]);
+                            }
                         }
                         assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
+                        if let Way::Long(long) = &slices.way {
+                            long_rows += 1;
+                            let expected = matches_long_portably(&slices.panels, long, hash);
+                            assert_eq!(simd::matches_long(&slices.panels, long, hash), expected);
+                        }
                         let mut found = [0; AT_ONCE];
                         simd::matches_each(&slices.panels, &[hash; AT_ONCE], &mut found);
                         assert_eq!(found, [expected; AT_ONCE]);
@@ -213,6 +244,6 @@ mod tests {
                 }
             }
         }
-        assert!(wide_rows > 1_000, "{wide_rows}");
+        assert!(wide_rows > 1_000 && long_rows > 1_000, "{wide_rows}, {long_rows}");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::Slices;
 use super::probe::{Which, read};
+use super::way::Way;
+use super::{Slices, long};
 use crate::hash::ItemHash;
 use crate::timestamp::Timestamp;
 
@@ -16,9 +17,15 @@ impl Slices {
     #[inline]
     pub(crate) fn has_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if self.is_wide && oldest <= self.all_since {
-            return super::simd::has_wide_run(&self.panels, hash, self.len(), self.hashes.into());
+        if let Way::Wide(wide) = &self.way {
+            return super::simd::has_run_in_wide(&self.panels, wide, hash, self.since(oldest), self.hashes.into());
         }
+        self.has_any_run_since(hash, oldest)
+    }
+
+    /// [`has_run_since`](Self::has_run_since) for any row. Away from the short way.
+    #[inline(never)]
+    fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         self.has_run(hash, 0..self.since(oldest))
     }
 
@@ -45,6 +52,11 @@ impl Slices {
             return answers;
         }
         self.prefetch(hashes, Which::All);
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Wide(wide) = &self.way {
+            super::simd::has_runs_in_wide(&self.panels, wide, hashes, live, self.hashes.into(), &mut answers);
+            return answers;
+        }
         let mut found = [0; AT_ONCE];
         self.matches_each(hashes, &mut found);
         let inside = u64::MAX >> (64 - live);
@@ -70,6 +82,14 @@ impl Slices {
     /// The same for rows of more than 64 slices: those of a stream whose rate has just jumped.
     #[cold]
     fn has_long_run(&self, hash: ItemHash, range: Range<usize>) -> bool {
+        if let Way::Long(long) = &self.way {
+            let mut found = self.matches_long(long, hash);
+            if let Some(position) = self.stale_position(hash) {
+                found[position / 64] &= !(1 << (position % 64));
+            }
+            long::within(&mut found, range);
+            return long::has_run(&found, self.hashes.into());
+        }
         let mut matched = 0;
         self.each_match(hash, |position, is_set| {
             matched = if is_set && position >= range.start { matched + 1 } else { 0 };

@@ -4,8 +4,10 @@
 
 use std::arch::x86_64::*;
 
+use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::query::{AT_ONCE, runs};
+use super::wide::{Four, Wide};
 use crate::hash::ItemHash;
 
 /// Whether this machine has what the functions below need.
@@ -20,6 +22,14 @@ pub(super) fn matches(panels: &[Panel], hash: ItemHash) -> u64 {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
     unsafe { matches_avx2(panels, hash) }
+}
+
+/// See [`super::probe`]. Needs [`available`].
+#[inline]
+pub(super) fn matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Found {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { matches_long_avx2(panels, long, hash) }
 }
 
 /// See [`super::probe`]. Needs [`available`].
@@ -46,21 +56,36 @@ pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u
     unsafe { matches_each_avx2(panels, hashes, found) }
 }
 
-/// Whether some `length` consecutive ones of so many slices, at most 64, have the item's bit. All panels have eight lanes
-/// and share their fields. Needs [`available`].
+/// Whether some `length` consecutive ones of the first `live` slices of a wide row have the item's bit. Needs
+/// [`available`].
 #[inline]
-pub(super) fn has_wide_run(panels: &[Panel], hash: ItemHash, slices: usize, length: u32) -> bool {
+pub(super) fn has_run_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
-    unsafe { has_wide_run_avx2(panels, hash, slices, length) }
+    unsafe { has_run_in_wide_avx2(panels, wide, hash, live, length) }
 }
 
-/// [`set`] for such panels. Needs [`available`].
+/// The same for several items: one answer for each.
 #[inline]
-pub(super) fn set_wide(panels: &mut [Panel], hash: ItemHash) {
+pub(super) fn has_runs_in_wide(
+    panels: &[Panel],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    live: usize,
+    length: u32,
+    answers: &mut [bool; AT_ONCE],
+) {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
-    unsafe { set_wide_avx2(panels, hash) }
+    unsafe { has_runs_in_wide_avx2(panels, wide, hashes, live, length, answers) }
+}
+
+/// [`set`] for a wide row. Needs [`available`].
+#[inline]
+pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { set_in_wide_avx2(panels, hash) }
 }
 
 /// See [`super::probe`]. Needs [`available`].
@@ -94,6 +119,23 @@ fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
         } else {
             _pdep_u64(read_line(panel, hash, shared).into(), panel.ages)
         };
+    }
+    found
+}
+
+#[target_feature(enable = "avx2,bmi2,popcnt")]
+fn matches_long_avx2(panels: &[Panel], long: &Long, hash: ItemHash) -> Found {
+    let shared = shared_fields(hash);
+    let mut found = Found::default();
+    for (panel, ages) in long.ages(panels) {
+        let mut bits = u64::from(read_line(panel, hash, shared));
+        for (found, ages) in found.iter_mut().zip(ages) {
+            if bits == 0 {
+                break;
+            }
+            *found |= _pdep_u64(bits, ages);
+            bits = bits.unbounded_shr(ages.count_ones());
+        }
     }
     found
 }
@@ -158,15 +200,39 @@ fn missing(low: __m256i, high: __m256i, bits: Bits) -> u8 {
     lanes
 }
 
-/// Which slices lack the item's bit, for panels of eight lanes that share their fields.
+/// Which slices of a wide row lack the item's bit.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_wide(panels: &[Panel], hash: ItemHash) -> u64 {
+fn missing_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     let mut missing = 0;
-    for panel in panels {
+    let mut rest = panels;
+    for four in &wide.fours {
+        let Some((panels, others)) = rest.split_first_chunk() else { break };
+        missing |= missing_in_four(panels, four, hash, bits);
+        rest = others;
+    }
+    for panel in rest {
         missing |= by_age(panel, missing_in_line8(panel, panel.line(hash), bits));
     }
     missing
+}
+
+/// Which slices of four panels of a wide row lack the item's bit.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_in_four(panels: &[Panel; 4], four: &Four, hash: ItemHash, bits: Bits) -> u64 {
+    let [a, b, c, d] = panels.each_ref().map(|panel| {
+        let line = line8(panel, panel.line(hash)).cast::<__m256i>();
+        // SAFETY: a line has 64 readable bytes; unaligned loads
+        let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
+        _mm256_packs_epi32(_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high))
+    });
+    // words become half as long, then a quarter, then a byte, and stay 0 or something else. They come as `Four` says
+    let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    // SAFETY: 32 readable bytes; unaligned load
+    let by_age = unsafe { _mm256_loadu_si256(four.by_age.as_ptr().cast()) };
+    let missing = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(bytes, by_age), _mm256_setzero_si256());
+    let missing = _mm256_movemask_epi8(missing).cast_unsigned();
+    _pdep_u64(missing.into(), four.ages[0]) | _pdep_u64((missing >> 16).into(), four.ages[1])
 }
 
 /// The bits of eight lanes, put where their slices are in the row.
@@ -197,13 +263,29 @@ fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn has_wide_run_avx2(panels: &[Panel], hash: ItemHash, slices: usize, length: u32) -> bool {
-    let all = u64::MAX >> (64 - slices);
-    runs(all & !missing_in_wide(panels, hash), length) != 0
+fn has_run_in_wide_avx2(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
+    let found = !missing_in_wide(panels, wide, hash);
+    #[allow(clippy::cast_possible_truncation)] // at most 64
+    let live = live as u32;
+    runs(_bzhi_u64(found, live), length) != 0
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn set_wide_avx2(panels: &mut [Panel], hash: ItemHash) {
+fn has_runs_in_wide_avx2(
+    panels: &[Panel],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    live: usize,
+    length: u32,
+    answers: &mut [bool; AT_ONCE],
+) {
+    for (answer, &hash) in answers.iter_mut().zip(hashes) {
+        *answer = has_run_in_wide_avx2(panels, wide, hash, live, length);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn set_in_wide_avx2(panels: &mut [Panel], hash: ItemHash) {
     let bits = bits_of(shared_fields(hash));
     for panel in panels {
         if panel.open() == 0 {
@@ -217,20 +299,19 @@ fn set_wide_avx2(panels: &mut [Panel], hash: ItemHash) {
 /// The eight words of a line of a panel of eight.
 #[inline]
 fn line8(panel: &Panel, line: usize) -> *const u64 {
-    let word = panel.padding() + line * MAX_WIDTH;
-    debug_assert!(word + MAX_WIDTH <= panel.words.len(), "I7: a panel has all its lines");
+    debug_assert!(panel.padding() + (line + 1) * MAX_WIDTH <= panel.words.len(), "I7: a panel has all its lines");
     // SAFETY: the line is below the number of lines, and a panel of eight lanes has eight words for each, behind the
     // padding
-    unsafe { panel.words.as_ptr().add(word) }
+    unsafe { panel.words.as_ptr().byte_add(panel.padding_bytes.into()).cast::<[u64; MAX_WIDTH]>().add(line).cast() }
 }
 
 /// The same, to write to.
 #[inline]
 fn line8_mut(panel: &mut Panel, line: usize) -> *mut u64 {
-    let word = panel.padding() + line * MAX_WIDTH;
-    debug_assert!(word + MAX_WIDTH <= panel.words.len(), "I7: a panel has all its lines");
+    debug_assert!(panel.padding() + (line + 1) * MAX_WIDTH <= panel.words.len(), "I7: a panel has all its lines");
+    let padding = panel.padding_bytes.into();
     // SAFETY: as above
-    unsafe { panel.words.as_mut_ptr().add(word) }
+    unsafe { panel.words.as_mut_ptr().byte_add(padding).cast::<[u64; MAX_WIDTH]>().add(line).cast() }
 }
 
 /// A word for each of eight lanes: with the one bit that is the item's, or a mask.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::panel::{MAX_WIDTH, Panel, WIDTHS};
 use super::slot::Slot;
+use super::way::Way;
 use super::{MAX_SLICE_BITS, Slices, Tick};
 use crate::timestamp::Timestamp;
 
@@ -126,7 +127,7 @@ impl Slices {
             tick,
             clearing: None,
             all_since: Timestamp::MIN,
-            is_wide: false,
+            way: Way::Any,
         }
     }
 
@@ -160,7 +161,8 @@ impl Slices {
             panel.take_words(words);
         }
         self.open_receiving();
-        self.note_shape();
+        self.note_oldest();
+        self.find_way();
         Ok(())
     }
 
@@ -216,6 +218,6 @@ impl Panel {
     /// Whether it has its words, and no others.
     pub(super) fn has_all_words(&self) -> bool {
         self.words.len() == self.lines() as usize * self.width() + self.spare_words()
-            && usize::from(self.padding) <= self.spare_words()
+            && self.padding() <= self.spare_words()
     }
 }

@@ -28,8 +28,8 @@ impl Slices {
         if let Some(panel) = self.panels.iter().find(|panel| !panel.has_all_words()) {
             return Err(format!("I7: panel {} has not as many words as it needs", panel.id()));
         }
-        if self.is_wide && !self.has_wide_panels() {
-            return Err("I7: some panels are too narrow for the short way through all".to_owned());
+        if !self.has_right_way() {
+            return Err("I7: the short way through all slices leads elsewhere".to_owned());
         }
         if let Some(panel) =
             self.panels.iter().find(|panel| width_for(panel.live()) < panel.width() && !panel.is_large())

@@ -124,7 +124,7 @@ const _: () = assert!(size_of::<Window>() <= Window::OWN_BYTES);
 impl Window {
     /// The bytes of this struct, as they count towards a memory limit. A constant, the same on every machine: the limit
     /// decides what is rejected or forgotten, and a stored filter goes on exactly as the original would have.
-    pub(crate) const OWN_BYTES: usize = 264;
+    pub(crate) const OWN_BYTES: usize = 272;
 
     pub(crate) fn new(config: Config) -> Self {
         let mut window = Window {
@@ -161,19 +161,23 @@ impl Window {
     }
 
     /// Records an item at `now`.
+    #[inline]
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
         let now = self.clamp(now);
         // first: what expires by now is retired even if the insertion is rejected, so time must not go back behind it
         self.clock = now;
-        self.advance(now)?;
-        self.slices.insert(hash, now);
+        if self.is_shift_due(now) || self.slices.generation_items() == 0 {
+            self.advance(now)?;
+        }
         self.inserts_until_shift -= 1;
         self.counters.inserted += 1;
+        self.slices.insert(hash, now);
         Ok(())
     }
 
-    /// Brings the filter to a state that takes an insertion at `now`.
-    #[inline]
+    /// Brings the filter to a state that takes an insertion at `now`. Away from the insertions that need nothing.
+    #[cold]
+    #[inline(never)]
     fn advance(&mut self, now: Timestamp) -> Result<(), Full> {
         if self.slices.generation_items() == 0 {
             // the first item of all
@@ -183,9 +187,7 @@ impl Window {
         if self.is_shift_due(now) { self.begin_generation(now) } else { Ok(()) }
     }
 
-    /// Ends the open generation at `now` and begins another one. Away from the insertions that need none.
-    #[cold]
-    #[inline(never)]
+    /// Ends the open generation at `now` and begins another one.
     fn begin_generation(&mut self, now: Timestamp) -> Result<(), Full> {
         // one place less than is kept: a new slice follows
         let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
@@ -213,6 +215,7 @@ impl Window {
     }
 
     /// Whether an insertion at `now` must go into a new generation.
+    #[inline]
     pub(crate) fn is_shift_due(&self, now: Timestamp) -> bool {
         self.inserts_until_shift == 0 || now > self.generation_ends
     }
@@ -224,11 +227,13 @@ impl Window {
     }
 
     /// `now`, or the latest time seen when that is later: backward steps stand still.
+    #[inline]
     pub(crate) fn clamp(&self, now: Timestamp) -> Timestamp {
         now.max(self.clock)
     }
 
     /// The start of the window that ends at `now`.
+    #[inline]
     pub(crate) fn horizon(&self, now: Timestamp) -> Timestamp {
         Timestamp::from_nanos(self.clamp(now).as_nanos().saturating_sub(self.config.span))
     }

@@ -1,0 +1,77 @@
+//! The way that a query takes through the panels of a row. What it needs to know is made once a shift.
+
+use super::Slices;
+use super::long::Long;
+use super::panel::Panel;
+use super::probe::is_fast;
+use super::wide::{Wide, is_wide};
+
+/// How a query finds the slices that have an item's bit.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// Panel by panel.
+    Any,
+    /// Four panels at once.
+    Wide(Box<Wide>),
+    /// Panel by panel, beyond the first 64 slices.
+    Long(Box<Long>),
+}
+
+impl Slices {
+    fn is_wide(&self) -> bool {
+        is_wide(self.len(), self.panels.iter().map(Panel::shape))
+    }
+
+    /// Finds the way anew, after slices were opened.
+    pub(super) fn find_way(&mut self) {
+        if self.is_wide() && self.clearing.is_none() && is_fast() {
+            let wide = Wide::of(&self.panels);
+            match &mut self.way {
+                Way::Wide(way) => **way = wide,
+                way => *way = Way::Wide(Box::new(wide)),
+            }
+        } else if Long::is_for(self.len()) {
+            self.way = Way::Long(Box::new(Long::of(&self.panels, &self.row)));
+        } else {
+            self.way = Way::Any;
+        }
+    }
+
+    /// Takes slices that have gone, the oldest, out of the way.
+    pub(super) fn shorten_way(&mut self) {
+        let remaining = self.len();
+        match &mut self.way {
+            Way::Any => {}
+            Way::Wide(wide) => wide.shorten(remaining),
+            Way::Long(_) if !Long::is_for(remaining) => self.way = Way::Any,
+            Way::Long(long) => long.shorten(remaining),
+        }
+    }
+
+    /// Whether the way leads through all slices.
+    pub(super) fn has_right_way(&self) -> bool {
+        match &self.way {
+            Way::Any => true,
+            Way::Wide(wide) => self.is_wide() && self.clearing.is_none() && wide.is_same_as(&Wide::of(&self.panels)),
+            Way::Long(long) => Long::is_for(self.len()) && **long == Long::of(&self.panels, &self.row),
+        }
+    }
+
+    /// Bytes of the way through a row of so many slices in panels of these shapes. Whether it is there or not: what a
+    /// memory limit allows must not depend on the machine.
+    pub(super) fn way_bytes(slices: usize, shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> usize {
+        let panels = shapes.len();
+        if Long::is_for(slices) {
+            Long::heap_bytes(panels)
+        } else if is_wide(slices, shapes) {
+            Wide::BYTES
+        } else {
+            0
+        }
+    }
+
+    /// The most bytes of the way through so many slices in so many panels.
+    pub(super) fn max_way_bytes(slices: usize, panels: usize) -> usize {
+        if Long::is_for(slices) { Long::heap_bytes(panels) } else { Wide::BYTES }
+    }
+}

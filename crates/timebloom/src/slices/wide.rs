@@ -1,0 +1,96 @@
+//! Rows of wide panels only, which is what steady filters consist of.
+//!
+//! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to put these in the
+//! order of the row is made here, once a shift.
+
+use super::panel::{Panel, is_wide_panel};
+
+/// The order of the slices in a row of wide panels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wide {
+    /// For the first four panels, and the next four.
+    pub(super) fours: [Four; 2],
+}
+
+/// The order of the slices in four panels.
+///
+/// Their bytes come in two halves: those of lanes 0, 1, 4 and 5 of each panel, and those of lanes 2, 3, 6 and 7.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Four {
+    /// For both halves: which of its bytes is that of the youngest slice, of the next, and so on. What comes after the
+    /// last means nothing.
+    pub(super) by_age: [[u8; HALF]; 2],
+    /// For both halves: the positions of the slices in the row, a bit each.
+    pub(super) ages: [u64; 2],
+}
+
+/// Bytes of a half.
+const HALF: usize = 16;
+
+impl Wide {
+    /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
+    pub(super) const BYTES: usize = 96;
+
+    pub(super) fn of(panels: &[Panel]) -> Self {
+        let mut wide = Wide::default();
+        for (four, panels) in wide.fours.iter_mut().zip(panels.as_chunks().0) {
+            *four = Four::of(panels);
+        }
+        wide
+    }
+
+    /// Takes out slices that have gone, the oldest: so many remain.
+    pub(super) fn shorten(&mut self, remaining: usize) {
+        for ages in self.fours.iter_mut().flat_map(|four| &mut four.ages) {
+            *ages &= !(u64::MAX << remaining); // there were 64 at most before
+        }
+    }
+
+    /// Whether slices have the same order, whatever stands behind the last.
+    pub(super) fn is_same_as(&self, other: &Wide) -> bool {
+        self.fours.iter().zip(&other.fours).all(|(four, other)| {
+            let slices = other.ages.map(|ages| ages.count_ones() as usize);
+            four.ages == other.ages
+                && (0..2).all(|half| four.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
+        })
+    }
+}
+
+const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
+
+impl Four {
+    fn of(panels: &[Panel; 4]) -> Self {
+        let mut four = Four::default();
+        for panel in panels {
+            for (lane, age) in slices_of(panel) {
+                four.ages[lane / 2 % 2] |= age;
+            }
+        }
+        for (number, panel) in panels.iter().enumerate() {
+            for (lane, age) in slices_of(panel) {
+                let half = lane / 2 % 2;
+                let rank = (four.ages[half] & (age - 1)).count_ones() as usize;
+                #[allow(clippy::cast_possible_truncation)] // below 16
+                let byte = (4 * number + lane / 4 * 2 + lane % 2) as u8;
+                four.by_age[half][rank] = byte;
+            }
+        }
+        four
+    }
+}
+
+/// The lane of each slice of a panel, and its position in the row as a bit.
+fn slices_of(panel: &Panel) -> impl Iterator<Item = (usize, u64)> {
+    let mut left = panel.ages;
+    (0..panel.live()).map(move |index| {
+        let age = left & left.wrapping_neg();
+        left ^= age;
+        (panel.lane(index), age)
+    })
+}
+
+/// Whether a row of so many slices in panels of these shapes, lines and width, is one that has a short way.
+pub(super) fn is_wide(slices: usize, mut shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> bool {
+    let may_be = (1..=64).contains(&slices) && shapes.len() <= 2 * 4;
+    may_be && shapes.all(|(lines, width)| is_wide_panel(lines, width))
+}
