@@ -45,5 +45,5 @@ pub(super) fn opening(config: &Config, observed: &Observed, row: &Row<'_>) -> Op
     let forecast = row.forecast(&config.plan, &slices);
     let generation_size = forecast.insertions_within(rate + left, wanted).max(1);
     let is_worthwhile = generation_size > 2 * observed.items;
-    is_worthwhile.then_some(Opening { slices: Sizes::Many(slices), generation_size })
+    is_worthwhile.then_some(Opening { slices: Sizes::Many(slices), generation_size, rate: None })
 }

@@ -58,6 +58,9 @@ const UNEVEN: f64 = 0.5;
 /// A burst may look this many times larger than what was seen of it.
 const BURST: f64 = 4.0;
 
+/// How many sizes a fresh start has.
+const SIZES: usize = 3;
+
 /// Fewer hash functions than this cannot follow a stream that speeds up: what one slice adds to the rate falls too slowly
 /// with its size.
 pub(crate) const MIN_HASHES: usize = 3;
@@ -115,7 +118,9 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
         return burst;
     }
     let burst = observed.current.min(BURST * observed.items as f64);
-    let fresh = fresh(window, target_generation(config, observed.smoothed.max(burst)), thrift, row);
+    let rate = observed.smoothed.max(burst);
+    // the slices that follow should be of the same size: believe in what these are made for
+    let fresh = Opening { rate: Some(rate), ..fresh(window, target_generation(config, rate), thrift, row) };
     // under a memory limit a short generation is better than none
     if allowed >= 1 && window.over_limit(&fresh).is_some() { one_slice } else { fresh }
 }
@@ -139,20 +144,22 @@ fn thrift(config: &Config, spent: f64) -> f64 {
     libm::pow((0.5 * shares).clamp(1e-3, 1.0), 1.0 / plan.hashes() as f64)
 }
 
-/// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here.
+/// `k` new slices, the youngest the largest, so that they take `k` generations of `target` items from here. Of a few
+/// sizes only, and so in a few panels.
 fn fresh(window: &Window, target: f64, thrift: f64, row: &Row<'_>) -> Opening {
     let config = &window.config;
     let plan = &config.plan;
     let wanted = config.generation_size(target * plan.full_load() / plan.target_load());
+    let alike = plan.hashes().div_ceil(SIZES);
     let mut scale = 1.0;
     loop {
         let load = thrift * plan.target_load() / scale;
         let size = |receives: usize| config.slice_bits(receives as f64 * target / load);
-        let slices: Vec<u64> = (1..=plan.hashes()).rev().map(size).collect();
+        let slices: Vec<u64> = (0..plan.hashes()).map(|age| size(plan.hashes() - age / alike * alike)).collect();
         let allowed = row.forecast(plan, &slices).insertions_within(config.rate_limit(), wanted);
         // each doubling lowers what the new slices add; the old ones alone are within the limit
         if allowed as f64 >= WORTHWHILE * wanted as f64 || scale >= 16.0 {
-            return Opening { slices: Sizes::Many(slices), generation_size: allowed.max(1) };
+            return Opening { slices: Sizes::Many(slices), generation_size: allowed.max(1), rate: None };
         }
         scale *= 2.0;
     }
@@ -186,7 +193,7 @@ fn one_slice(window: &Window, row: &Row<'_>, target: f64, thrift: f64, early: bo
     // chance may bring more than the target: time, not room, should end the generations of a steady stream
     let by_chance = if early { 0.0 } else { target + CHANCE * target.sqrt() };
     let generation_size = window.config.generation_size(generation_size(rooms, share).max(uneven).max(by_chance));
-    Opening { slices: Sizes::One([bits]), generation_size }
+    Opening { slices: Sizes::One([bits]), generation_size, rate: None }
 }
 
 /// The least target as a share of what fills a slice of 64 bits: the rest keeps a quiet filter at one word a slice even

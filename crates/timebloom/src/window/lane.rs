@@ -9,7 +9,7 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64) -> u64 {
     let noise = 1.0 / target.sqrt();
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
-    slices.fitting(bits, 0.985 - 0.25 * noise, 1.03 + 0.5 * noise, window.config.copying()).unwrap_or_else(|| {
+    slices.fitting(bits, 0.985 - 0.25 * noise, 1.02 + 0.5 * noise, window.config.copying()).unwrap_or_else(|| {
         // while the rate rises, the next slices will be larger: make the panel that they can share
         let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
         if rises { window.config.slice_bits(1.02 * wanted) } else { bits }

@@ -18,7 +18,7 @@ pub(super) fn first(config: &Config) -> Opening {
     let (k, l) = (plan.hashes() as f64, plan.aging_slices() as f64);
     let bits = slice_bits(config.expected_items as f64 * k / l, config);
     let rooms = vec![capacity(bits); plan.hashes()];
-    Opening { slices: Sizes::Many(vec![bits; plan.base_slices()]), generation_size: generation(&rooms) }
+    Opening { slices: Sizes::Many(vec![bits; plan.base_slices()]), generation_size: generation(&rooms), rate: None }
 }
 
 /// The slice that follows a generation, and how many insertions come before the next shift.
@@ -33,7 +33,7 @@ pub(super) fn next(window: &Window, observed: &Observed) -> Opening {
     let target = target as f64 + 1.0;
     let bits = slice_bits(next_capacity(&rooms, target, share), &window.config);
     rooms.insert(0, capacity(bits));
-    Opening { slices: Sizes::One([bits]), generation_size: generation(&rooms) }
+    Opening { slices: Sizes::One([bits]), generation_size: generation(&rooms), rate: None }
 }
 
 fn generation(rooms: &[f64]) -> u64 {

@@ -29,6 +29,8 @@ pub(super) struct Opening {
     pub(super) slices: Sizes,
     /// Insertions until the next shift; at least 1.
     pub(super) generation_size: u64,
+    /// The rate to go on from, if that is not the one observed.
+    pub(super) rate: Option<f64>,
 }
 
 /// The sizes of one slice, or of `hashes` of them for a fresh start. One needs no allocation: small filters shift often.
@@ -87,8 +89,8 @@ impl Window {
     /// Ends the generation and opens the next. What does not fit the memory limit beside it is forgotten.
     pub(super) fn shift(&mut self, observed: &Observed, opening: &Opening, now: Timestamp) {
         debug_assert!(opening.generation_size >= 1, "a generation takes at least one item");
-        self.rate = observed.smoothed;
-        self.steady_rate = observed.steady;
+        self.rate = opening.rate.unwrap_or(observed.smoothed);
+        self.steady_rate = opening.rate.unwrap_or(observed.steady);
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
             self.drop_oldest();
             self.slices.narrow(self.config.copying());
