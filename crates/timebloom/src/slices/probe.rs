@@ -10,6 +10,9 @@ use crate::hash::ItemHash;
 /// Half a megabyte: what the second cache of most machines holds.
 const FAR_BITS: u64 = 1 << 22;
 
+/// A processor begins to read from this many panels before it has what it waits for.
+const SEEN_AHEAD: usize = 6;
+
 /// The slices that an operation looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
@@ -133,6 +136,14 @@ impl Slices {
         }
         for (&hash, found) in hashes.iter().zip(found) {
             *found = matches_portably(&self.panels, hash);
+        }
+    }
+
+    /// [`prefetch`](Self::prefetch) for one item in rows of so many panels that a processor does not see as far ahead.
+    #[inline]
+    pub(super) fn prefetch_many(&self, hash: ItemHash) {
+        if self.panels.len() > SEEN_AHEAD {
+            self.prefetch(&[hash], Which::All);
         }
     }
 

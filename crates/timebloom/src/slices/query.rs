@@ -35,6 +35,7 @@ impl Slices {
         if range.len() < self.hashes() {
             return false;
         }
+        self.prefetch_many(hash);
         if range.end > 64 {
             return self.has_long_run(hash, range);
         }
