@@ -38,15 +38,56 @@ pub fn run_probability(hashes: usize, fills: &[f64]) -> f64 {
 /// The products of the last k fills need no division: slices come in blocks of k, and such a product is one of the last
 /// fills of the block before and one of the first fills of this block.
 #[derive(Clone, Debug)]
-pub(crate) struct Runs {
+pub(crate) enum Runs {
+    /// For the k that filters have. Small filters shift often, and a shift copies this twice.
+    Short(Within<FEW_FUNCTIONS>),
+    Long(Box<Within<MAX_FUNCTIONS>>),
+}
+
+/// Most filters have no more hash functions than this.
+const FEW_FUNCTIONS: usize = 16;
+
+impl Runs {
+    /// # Panics
+    ///
+    /// If `hashes` is not in `1..=64`.
+    pub(crate) fn new(hashes: usize) -> Self {
+        assert!((1..=MAX_FUNCTIONS).contains(&hashes), "hashes is {hashes}, not in 1..={MAX_FUNCTIONS}");
+        if hashes <= FEW_FUNCTIONS {
+            Runs::Short(Within::new(hashes))
+        } else {
+            Runs::Long(Box::new(Within::new(hashes)))
+        }
+    }
+
+    /// Goes on with slices of these fills.
+    #[inline]
+    pub(crate) fn extend(&mut self, fills: impl IntoIterator<Item = f64>) {
+        match self {
+            Runs::Short(runs) => runs.extend(fills),
+            Runs::Long(runs) => runs.extend(fills),
+        }
+    }
+
+    pub(crate) fn probability(&self) -> f64 {
+        match self {
+            Runs::Short(runs) => runs.complete,
+            Runs::Long(runs) => runs.complete,
+        }
+    }
+}
+
+/// [`Runs`] of at most `N`.
+#[derive(Clone, Debug)]
+pub(crate) struct Within<const N: usize> {
     /// k.
     hashes: usize,
     /// Of this block, r of each slice so far; behind these, of the block before, the product of r from there on.
-    products: [f64; MAX_FUNCTIONS],
+    products: [f64; N],
     /// The product of all r of this block so far.
     product: f64,
     /// z of the last k slices, at index i mod k; 1 where there is none.
-    clear: [f64; MAX_FUNCTIONS],
+    clear: [f64; N],
     /// i mod k, for the next slice.
     next: usize,
     /// Whether a block is complete.
@@ -55,28 +96,16 @@ pub(crate) struct Runs {
     complete: f64,
 }
 
-impl Runs {
-    /// # Panics
-    ///
-    /// If `hashes` is not in `1..=64`.
-    pub(crate) fn new(hashes: usize) -> Self {
-        assert!((1..=MAX_FUNCTIONS).contains(&hashes), "hashes is {hashes}, not in 1..={MAX_FUNCTIONS}");
-        Runs {
-            hashes,
-            products: [0.0; MAX_FUNCTIONS],
-            product: 1.0,
-            clear: [1.0; MAX_FUNCTIONS],
-            next: 0,
-            is_long: false,
-            complete: 0.0,
-        }
+impl<const N: usize> Within<N> {
+    fn new(hashes: usize) -> Self {
+        let (products, clear) = ([0.0; N], [1.0; N]);
+        Within { hashes, products, product: 1.0, clear, next: 0, is_long: false, complete: 0.0 }
     }
 
-    /// Goes on with slices of these fills.
     #[inline]
-    pub(crate) fn extend(&mut self, fills: impl IntoIterator<Item = f64>) {
+    fn extend(&mut self, fills: impl IntoIterator<Item = f64>) {
         // F and the product stay in registers
-        let Runs { mut complete, mut product, .. } = *self;
+        let Within { mut complete, mut product, .. } = *self;
         let (products, clear) = (&mut self.products[..self.hashes], &mut self.clear[..self.hashes]);
         for fill in fills {
             let at = self.next;
@@ -100,10 +129,6 @@ impl Runs {
             clear[at] = (1.0 - fill) * (1.0 - before);
         }
         (self.complete, self.product) = (complete, product);
-    }
-
-    pub(crate) fn probability(&self) -> f64 {
-        self.complete
     }
 }
 

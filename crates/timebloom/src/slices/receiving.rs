@@ -1,7 +1,6 @@
 //! The slices that receive: what decides how the next generation begins.
 
 use super::{OFTEN_COUNTED_BITS, Slices, expected_fill};
-use crate::hash::MAX_FUNCTIONS;
 
 /// A slice that receives.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,32 +14,24 @@ pub(crate) struct Receiving {
     pub(crate) is_counted: bool,
 }
 
-/// The slices that receive, youngest first.
-#[derive(Debug)]
-pub(crate) struct Receivers {
-    all: [Receiving; MAX_FUNCTIONS],
-    len: usize,
-}
-
-impl Receivers {
-    pub(crate) fn as_slice(&self) -> &[Receiving] {
-        &self.all[..self.len]
-    }
-}
-
 impl Slices {
-    /// The slices that receive: `hashes` of them, or none in an empty row.
-    pub(crate) fn receivers(&self) -> Receivers {
-        let len = self.hashes().min(self.len());
-        let mut all = [Receiving::default(); MAX_FUNCTIONS];
-        for (position, place) in all[..len].iter_mut().enumerate() {
-            let (panel, index) = self.place(position);
-            let (bits, items) = (panel.slice_bits(), self.items_of(position));
+    /// The slices that receive, youngest first: `hashes` of them, or none in an empty row.
+    pub(crate) fn receivers(&self) -> Vec<Receiving> {
+        let mut receivers = vec![Receiving::default(); self.hashes().min(self.len())];
+        // panels stand in order of their youngest slice
+        for panel in self.panels.iter().take_while(|panel| panel.open() != 0) {
+            let bits = panel.slice_bits();
             let is_counted = bits <= OFTEN_COUNTED_BITS;
-            let ones = || self.ones_in(panel, index, position) as f64;
-            let fill = if is_counted { ones() / bits as f64 } else { expected_fill(items, bits) };
-            *place = Receiving { bits: bits as f64, items: items as f64, fill, is_counted };
+            let mut ages = panel.ages;
+            for index in 0..panel.open().count_ones() as usize {
+                let position = ages.trailing_zeros() as usize;
+                ages &= ages - 1;
+                let items = self.items_of(position);
+                let ones = || self.ones_in(panel, index, position) as f64;
+                let fill = if is_counted { ones() / bits as f64 } else { expected_fill(items, bits) };
+                receivers[position] = Receiving { bits: bits as f64, items: items as f64, fill, is_counted };
+            }
         }
-        Receivers { all, len }
+        receivers
     }
 }

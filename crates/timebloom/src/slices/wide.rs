@@ -3,7 +3,7 @@
 //! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to put these in the
 //! order of the row is made here, once a shift.
 
-use super::panel::{Panel, is_wide_panel};
+use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
 /// The order of the slices in a row of wide panels.
 #[derive(Clone, Debug, Default)]
@@ -61,33 +61,29 @@ const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
 impl Four {
     fn of(panels: &[Panel; 4]) -> Self {
         let mut four = Four::default();
-        for panel in panels {
-            for (lane, age) in slices_of(panel) {
-                four.ages[lane / 2 % 2] |= age;
+        // the byte of the slice at each position in the row
+        let mut bytes = [0; 64];
+        for (panel, first) in panels.iter().zip([0, 4, 8, 12]) {
+            let mut left = panel.ages;
+            for index in 0..panel.live() {
+                let lane = panel.lane(index);
+                four.ages[lane / 2 % 2] |= left & left.wrapping_neg();
+                bytes[left.trailing_zeros() as usize % 64] = first + PLACES[lane];
+                left &= left.wrapping_sub(1);
             }
         }
-        for (number, panel) in panels.iter().enumerate() {
-            for (lane, age) in slices_of(panel) {
-                let half = lane / 2 % 2;
-                let rank = (four.ages[half] & (age - 1)).count_ones() as usize;
-                #[allow(clippy::cast_possible_truncation)] // below 16
-                let byte = (4 * number + lane / 4 * 2 + lane % 2) as u8;
-                four.by_age[half][rank] = byte;
+        for (by_age, mut left) in four.by_age.iter_mut().zip(four.ages) {
+            for byte in by_age.iter_mut().take(left.count_ones() as usize) {
+                *byte = bytes[left.trailing_zeros() as usize % 64];
+                left &= left - 1;
             }
         }
         four
     }
 }
 
-/// The lane of each slice of a panel, and its position in the row as a bit.
-fn slices_of(panel: &Panel) -> impl Iterator<Item = (usize, u64)> {
-    let mut left = panel.ages;
-    (0..panel.live()).map(move |index| {
-        let age = left & left.wrapping_neg();
-        left ^= age;
-        (panel.lane(index), age)
-    })
-}
+/// Where in its half the byte of each lane is, among those of its panel.
+const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
 
 /// Whether a row of so many slices in panels of these shapes, lines and width, is one that has a short way.
 pub(super) fn is_wide(slices: usize, mut shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> bool {

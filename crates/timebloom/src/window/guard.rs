@@ -8,8 +8,10 @@ use crate::slices::Receiving;
 #[derive(Debug)]
 pub(super) struct Forecast<'a> {
     plan: &'a Plan,
-    /// The runs in the slices that only age.
-    aging: Runs,
+    /// The runs in the slices that aged before.
+    aging: &'a Runs,
+    /// The slices that stop receiving, youngest first.
+    closed: &'a [Receiving],
     /// The slices that receive: new ones, and behind them those that did before, youngest first.
     new: &'a [u64],
     still: &'a [Receiving],
@@ -22,15 +24,15 @@ const DEVIATIONS: f64 = 1.5;
 impl<'a> Forecast<'a> {
     /// The row after `new` slices, youngest first, are opened in front of those that receive by now. `aging` has the runs in
     /// the others.
-    pub(super) fn after_opening(plan: &'a Plan, new: &'a [u64], receiving: &'a [Receiving], mut aging: Runs) -> Self {
+    pub(super) fn after_opening(plan: &'a Plan, new: &'a [u64], receiving: &'a [Receiving], aging: &'a Runs) -> Self {
         let (still, closed) = receiving.split_at(plan.hashes().saturating_sub(new.len()).min(receiving.len()));
-        aging.extend(closed.iter().rev().map(|slice| slice.fill));
-        Forecast { plan, aging, new, still }
+        Forecast { plan, aging, closed, new, still }
     }
 
     /// The rate after `items` further insertions.
     pub(super) fn rate_after(&self, items: u64) -> f64 {
         let mut runs = self.aging.clone();
+        runs.extend(self.closed.iter().rev().map(|slice| slice.fill));
         let new = self.new.iter().map(|&bits| Receiving { bits: bits as f64, ..Receiving::default() });
         let receiving = self.still.iter().rev().copied().chain(new.rev());
         runs.extend(receiving.map(|slice| fill_after(&slice, items as f64)));

@@ -78,7 +78,7 @@ pub(super) struct Row<'a> {
 impl<'a> Row<'a> {
     /// What is to be expected when these slices are opened.
     pub(super) fn forecast(&self, plan: &'a Plan, new: &'a [u64]) -> Forecast<'a> {
-        Forecast::after_opening(plan, new, self.receiving, self.aging.clone())
+        Forecast::after_opening(plan, new, self.receiving, self.aging)
     }
 }
 

@@ -193,13 +193,13 @@ impl Window {
         let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
         let aging = self.slices.runs_of_aging(self.slices.len());
         let receivers = self.slices.receivers();
-        let rate = rate_with(aging.clone(), receivers.as_slice(), &self.config.plan);
+        let rate = rate_with(&aging, &receivers, &self.config.plan);
         self.note_rate(rate + retired_rate);
         let observed = self.observe(now);
         let opening = match self.config.policy {
             Policy::Paper => paper::next(self, &observed),
             Policy::Guarded => {
-                let row = guarded::Row { aging: &aging, receiving: receivers.as_slice(), rate };
+                let row = guarded::Row { aging: &aging, receiving: &receivers, rate };
                 guarded::next(self, &observed, &row)
             }
         };
@@ -284,12 +284,13 @@ pub(crate) fn rounded_up(rate: f64) -> f64 {
 /// The false positive rate of the first `live` slices, from their fills.
 pub(crate) fn rate_of(slices: &Slices, plan: &Plan, live: usize) -> f64 {
     let receivers = slices.receivers();
-    let open = &receivers.as_slice()[..live.min(receivers.as_slice().len())];
-    rate_with(slices.runs_of_aging(live), open, plan)
+    let open = &receivers[..live.min(receivers.len())];
+    rate_with(&slices.runs_of_aging(live), open, plan)
 }
 
 /// The false positive rate of a row, from the runs in the slices that only age and those that receive.
-fn rate_with(mut runs: Runs, receiving: &[Receiving], plan: &Plan) -> f64 {
+fn rate_with(aging: &Runs, receiving: &[Receiving], plan: &Plan) -> f64 {
+    let mut runs = aging.clone();
     runs.extend(receiving.iter().rev().map(|slice| slice.fill));
     plan.crowded(runs.probability())
 }
