@@ -38,6 +38,7 @@ pub fn run_probability(hashes: usize, fills: &[f64]) -> f64 {
 /// The products of the last k fills need no division: slices come in blocks of k, and such a product is one of the last
 /// fills of the block before and one of the first fills of this block.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // on the stack, and never many: a box would take longer than the copy
 pub(crate) enum Runs {
     /// For the k that filters have. Small filters shift often, and a shift copies this twice.
     Short(Within<FEW_FUNCTIONS>),

@@ -88,6 +88,8 @@ pub(crate) struct Slices {
     all_since: Timestamp,
     /// How queries go through the panels.
     way: Way,
+    /// Whether the slices were too many for the nearer caches when that was found.
+    is_far: bool,
 }
 
 impl Slices {
@@ -109,6 +111,7 @@ impl Slices {
             clearing: None,
             all_since: Timestamp::MIN,
             way: Way::Any,
+            is_far: false,
         }
     }
 

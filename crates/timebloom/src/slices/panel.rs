@@ -218,7 +218,8 @@ impl Panel {
     }
 
     /// Whether the fields of an item are the same here as in every other panel that shares them.
-    fn shares_fields(&self) -> bool {
+    #[inline]
+    pub(super) fn shares_fields(&self) -> bool {
         self.lines >= SHARED_LINES
     }
 
@@ -264,6 +265,7 @@ impl Panel {
     }
 
     /// The lane of its `index`-th slice, youngest first.
+    #[inline]
     pub(super) fn lane(&self, index: usize) -> usize {
         (self.seat(index) + MAX_WIDTH - usize::from(self.base)) % MAX_WIDTH
     }

@@ -7,9 +7,6 @@ use super::query::AT_ONCE;
 use super::way::Way;
 use crate::hash::ItemHash;
 
-/// Half a megabyte: what the second cache of most machines holds.
-const FAR_BITS: u64 = 1 << 22;
-
 /// A processor begins to read from this many panels before it has what it waits for.
 const SEEN_AHEAD: usize = 6;
 
@@ -142,7 +139,7 @@ impl Slices {
     /// [`prefetch`](Self::prefetch) for one item in rows of so many panels that a processor does not see as far ahead.
     #[inline]
     pub(super) fn prefetch_many(&self, hash: ItemHash) {
-        if self.panels.len() > SEEN_AHEAD {
+        if self.is_far && self.panels.len() > SEEN_AHEAD {
             self.prefetch(&[hash], Which::All);
         }
     }
@@ -151,7 +148,7 @@ impl Slices {
     /// slices, or those in the ones that take insertions.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &[ItemHash], which: Which) {
-        if self.bits() < FAR_BITS {
+        if !self.is_far {
             return;
         }
         let panels = match which {

@@ -112,15 +112,72 @@ pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
 fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     let shared = shared_fields(hash);
     let bits = bits_of(shared);
+    let by_seat = BySeat::of(bits);
     let mut found = 0;
     for panel in panels {
         found |= if panel.is_wide() {
             by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
+        } else if panel.shares_fields() {
+            let lanes = !missing_in_narrow(panel, panel.line(hash), &by_seat);
+            // those after the oldest slice have no place to go to
+            _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
         } else {
             _pdep_u64(read_line(panel, hash, shared).into(), panel.ages)
         };
     }
     found
+}
+
+/// An item's bits for the seats of a ring, twice: those from any seat on stand side by side.
+#[repr(align(64))]
+struct BySeat([u64; 2 * MAX_WIDTH]);
+
+impl BySeat {
+    #[target_feature(enable = "avx2")]
+    fn of(bits: Bits) -> Self {
+        let mut by_seat = BySeat([0; 2 * MAX_WIDTH]);
+        let (first, second) = by_seat.0.split_at_mut(MAX_WIDTH);
+        for half in [first, second] {
+            let half = half.as_mut_ptr().cast::<__m256i>();
+            // SAFETY: eight writable words; unaligned stores
+            unsafe {
+                _mm256_storeu_si256(half, bits.low);
+                _mm256_storeu_si256(half.add(1), bits.high);
+            }
+        }
+        by_seat
+    }
+}
+
+/// One bit per lane of a line of a panel of fewer than eight that shares its fields: whether it lacks the item's bit. Those
+/// above the last lane mean nothing.
+#[target_feature(enable = "avx2")]
+fn missing_in_narrow(panel: &Panel, line: usize, by_seat: &BySeat) -> u8 {
+    let word = panel.padding() + line * panel.width();
+    let base = usize::from(panel.base % 8);
+    let is_long = panel.width() > 4;
+    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
+    // SAFETY: behind the last line there are as many words as make its vectors whole, and from any seat on there are eight;
+    // unaligned loads
+    unsafe {
+        let line = panel.words.as_ptr().add(word).cast::<__m256i>();
+        let bits = by_seat.0.as_ptr().add(base).cast::<__m256i>();
+        let low = missing_of_four(_mm256_and_si256(_mm256_loadu_si256(line), _mm256_loadu_si256(bits)));
+        if !is_long {
+            return low;
+        }
+        let high = _mm256_and_si256(_mm256_loadu_si256(line.add(1)), _mm256_loadu_si256(bits.add(1)));
+        low | missing_of_four(high) << 4
+    }
+}
+
+/// One bit per word: whether it is 0.
+#[target_feature(enable = "avx2")]
+fn missing_of_four(words: __m256i) -> u8 {
+    let missing = _mm256_cmpeq_epi64(words, _mm256_setzero_si256());
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // four bits
+    let lanes = _mm256_movemask_pd(_mm256_castsi256_pd(missing)) as u8;
+    lanes
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]

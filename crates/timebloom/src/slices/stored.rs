@@ -128,6 +128,7 @@ impl Slices {
             clearing: None,
             all_since: Timestamp::MIN,
             way: Way::Any,
+            is_far: false,
         }
     }
 

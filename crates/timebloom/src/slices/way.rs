@@ -6,6 +6,9 @@ use super::panel::Panel;
 use super::probe::is_fast;
 use super::wide::{Wide, is_wide};
 
+/// Half a megabyte: what the second cache of most machines holds.
+const FAR_BITS: u64 = 1 << 22;
+
 /// How a query finds the slices that have an item's bit.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
@@ -24,6 +27,7 @@ impl Slices {
 
     /// Finds the way anew, after slices were opened.
     pub(super) fn find_way(&mut self) {
+        self.is_far = self.bits() >= FAR_BITS;
         if self.is_wide() && self.clearing.is_none() && is_fast() {
             let wide = Wide::of(&self.panels);
             match &mut self.way {
