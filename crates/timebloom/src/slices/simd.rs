@@ -112,13 +112,12 @@ pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
 fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     let shared = shared_fields(hash);
     let bits = bits_of(shared);
-    let by_seat = BySeat::of(bits);
     let mut found = 0;
     for panel in panels {
         found |= if panel.is_wide() {
             by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
         } else if panel.shares_fields() {
-            let lanes = !missing_in_narrow(panel, panel.line(hash), &by_seat);
+            let lanes = !missing_in_narrow(panel, panel.line(hash), panel.by_lane(shared));
             // those after the oldest slice have no place to go to
             _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
         } else {
@@ -128,45 +127,21 @@ fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     found
 }
 
-/// An item's bits for the seats of a ring, twice: those from any seat on stand side by side.
-#[repr(align(64))]
-struct BySeat([u64; 2 * MAX_WIDTH]);
-
-impl BySeat {
-    #[target_feature(enable = "avx2")]
-    fn of(bits: Bits) -> Self {
-        let mut by_seat = BySeat([0; 2 * MAX_WIDTH]);
-        let (first, second) = by_seat.0.split_at_mut(MAX_WIDTH);
-        for half in [first, second] {
-            let half = half.as_mut_ptr().cast::<__m256i>();
-            // SAFETY: eight writable words; unaligned stores
-            unsafe {
-                _mm256_storeu_si256(half, bits.low);
-                _mm256_storeu_si256(half.add(1), bits.high);
-            }
-        }
-        by_seat
-    }
-}
-
-/// One bit per lane of a line of a panel of fewer than eight that shares its fields: whether it lacks the item's bit. Those
-/// above the last lane mean nothing.
+/// One bit per lane of a line of a panel of fewer than eight: whether it lacks the item's bit. Those above the last lane
+/// mean nothing. The fields come in the order of the lanes.
 #[target_feature(enable = "avx2")]
-fn missing_in_narrow(panel: &Panel, line: usize, by_seat: &BySeat) -> u8 {
+fn missing_in_narrow(panel: &Panel, line: usize, fields: u64) -> u8 {
     let word = panel.padding() + line * panel.width();
-    let base = usize::from(panel.base % 8);
     let is_long = panel.width() > 4;
     debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
-    // SAFETY: behind the last line there are as many words as make its vectors whole, and from any seat on there are eight;
-    // unaligned loads
+    // SAFETY: behind the last line there are as many words as make its vectors whole; unaligned loads
     unsafe {
         let line = panel.words.as_ptr().add(word).cast::<__m256i>();
-        let bits = by_seat.0.as_ptr().add(base).cast::<__m256i>();
-        let low = missing_of_four(_mm256_and_si256(_mm256_loadu_si256(line), _mm256_loadu_si256(bits)));
+        let low = missing_of_four(_mm256_and_si256(_mm256_loadu_si256(line), bits_of_four(fields)));
         if !is_long {
             return low;
         }
-        let high = _mm256_and_si256(_mm256_loadu_si256(line.add(1)), _mm256_loadu_si256(bits.add(1)));
+        let high = _mm256_and_si256(_mm256_loadu_si256(line.add(1)), bits_of_four(fields >> 32));
         low | missing_of_four(high) << 4
     }
 }
@@ -383,10 +358,14 @@ struct Bits {
 /// The bits that an item's fields name.
 #[target_feature(enable = "avx2")]
 fn bits_of(fields: u64) -> Bits {
-    let fields = _mm_and_si128(_mm_cvtsi64_si128(fields.cast_signed()), _mm_set1_epi8(63));
-    let highest = _mm256_set1_epi64x(i64::MIN);
-    let low = _mm256_srlv_epi64(highest, _mm256_cvtepu8_epi64(fields));
-    Bits { low, high: _mm256_srlv_epi64(highest, _mm256_cvtepu8_epi64(_mm_srli_epi64::<32>(fields))) }
+    Bits { low: bits_of_four(fields), high: bits_of_four(fields >> 32) }
+}
+
+/// The bits that the first four of an item's fields name.
+#[target_feature(enable = "avx2")]
+fn bits_of_four(fields: u64) -> __m256i {
+    let fields = _mm_cvtsi64_si128((fields & 0x3f3f_3f3f_3f3f_3f3f).cast_signed());
+    _mm256_srlv_epi64(_mm256_set1_epi64x(i64::MIN), _mm256_cvtepu8_epi64(fields))
 }
 
 #[target_feature(enable = "avx2,bmi2")]
