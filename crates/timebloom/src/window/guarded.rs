@@ -88,15 +88,15 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     let rate = row.rate;
     let drift = drift::of(window, observed.steady);
     let target =
-        target_generation(config, observed.steady * (1.0 + drift.rise * drift::STEADY_LAG) * late(config, observed));
+        target_generation(config, observed.steady * (1.0 + drift * drift::STEADY_LAG) * late(config, observed));
     if window.slices.is_empty() {
         return fresh(window, target, 1.0, row);
     }
     let early = (observed.elapsed as f64) < EARLY * config.target_shift_interval() as f64;
     let thrift = if early { thrift(config, rate) } else { 1.0 };
     let pressure = 1.0 + PRESSURE * (rate / config.plan.false_positive_rate() - RELAXED).max(0.0);
-    let growth = 1.0 + drift.rise * 0.5 * config.plan.hashes() as f64;
-    let aim = Aim { target, thrift, early, surplus: pressure * growth, is_level: drift.is_level };
+    let growth = 1.0 + drift * 0.5 * config.plan.hashes() as f64;
+    let aim = Aim { target, thrift, early, surplus: pressure * growth, wobble: observed.wobble };
     let opening = one_slice(window, row, &aim);
     if config.on_full == OnFull::Reject && window.over_limit(&opening).is_some() {
         // it will be rejected: do not think about it any longer, floods are when this happens
@@ -176,13 +176,13 @@ struct Aim {
     early: bool,
     /// How much larger than that it should be.
     surplus: f64,
-    /// Whether the rate stays as it is.
-    is_level: bool,
+    /// How unsure the rate is: see [`Observed::wobble`].
+    wobble: f64,
 }
 
 /// One slice by the look-ahead, and the generation that the receiving slices have room for.
 fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim) -> Opening {
-    let &Aim { target, thrift, early, surplus, is_level } = aim;
+    let &Aim { target, thrift, early, surplus, wobble } = aim;
     let plan = &window.config.plan;
     let slices = &window.slices;
     // F grows with the number of slices and with the k-th power of the load
@@ -201,7 +201,7 @@ fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim) -> Opening {
     // a steady stream is not held up by slices that turned out too small: the others make up for them
     let capacity = if early { next_capacity(&rooms[1..], generation, share) } else { rooms.len() as f64 * generation };
     let wanted = capacity / full_load * surplus;
-    let bits = lane::bits(window, wanted, target, is_level);
+    let bits = lane::bits(window, wanted, target, wobble);
     rooms[0] = bits as f64 * full_load;
     // a slice shares its room among its generations, or keeps the target for the later ones and gives this one the rest
     let later = |(i, room): (usize, &f64)| room - (rooms.len() - 1 - i) as f64 * target;

@@ -2,16 +2,25 @@
 
 use super::Window;
 
+/// A rate that moves less than this, as a share of what chance does to it, belongs to items that come evenly.
+const EVEN: f64 = 0.03;
+
+/// How much of a wobble in the rate lanes follow.
+const MOST_WOBBLE: f64 = 0.1;
+
 /// The size of a new slice for which `wanted` bits would be right: that of a lane in which one has gone, if there is one
-/// that nearly fits.
-pub(super) fn bits(window: &Window, wanted: f64, target: f64, is_level: bool) -> u64 {
-    // as far as the rate can be known
+/// that nearly fits. The less is known of the rate, which wobbles and has generations of `target` items, the less near it
+/// has to be: a panel for every guess would take more memory than it saves.
+pub(super) fn bits(window: &Window, wanted: f64, target: f64, wobble: f64) -> u64 {
     let noise = 1.0 / target.sqrt();
+    // a lane is used again and again: where nothing changes, what is too large would stay so
+    let is_even = wobble < EVEN * noise;
+    let wobble = wobble.min(MOST_WOBBLE);
+    let largest = if is_even { 1.0 + 0.25 * noise } else { 1.03 + 0.5 * noise + 2.0 * wobble };
+    let smallest = 0.985 - 0.25 * noise - wobble;
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
-    // a lane is used again and again: in a stream that keeps its rate, what is too large would stay so
-    let largest = if is_level { 1.01 } else { 1.03 };
-    slices.fitting(bits, 0.985 - 0.25 * noise, largest + 0.5 * noise, window.config.copying()).unwrap_or_else(|| {
+    slices.fitting(bits, smallest, largest, window.config.copying()).unwrap_or_else(|| {
         // while the rate rises, the next slices will be larger: make the panel that they can share
         let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
         if rises { window.config.slice_bits(1.02 * wanted) } else { bits }

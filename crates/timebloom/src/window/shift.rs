@@ -20,6 +20,8 @@ pub(super) struct Observed {
     pub(super) smoothed: f64,
     /// The rate smoothed over a few, or `smoothed` itself when that is clearly another one.
     pub(super) steady: f64,
+    /// How far `smoothed` is from that, as a share of it, even if `steady` is the same.
+    pub(super) wobble: f64,
 }
 
 /// What a shift opens.
@@ -62,7 +64,7 @@ impl Window {
         if items == 0 {
             // nothing new: believe what was known, at first the hint
             let Window { rate, steady_rate, .. } = *self;
-            return Observed { items, elapsed, current: rate, smoothed: rate, steady: steady_rate };
+            return Observed { items, elapsed, current: rate, smoothed: rate, steady: steady_rate, wobble: 0.0 };
         }
         // an eighth of a few nanoseconds is no whole number of them
         let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
@@ -70,8 +72,9 @@ impl Window {
         let current = items as f64 / intervals;
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
         let slow = self.steady_rate + (1.0 - libm::exp2(-intervals / STEADY_INTERVALS)) * (current - self.steady_rate);
-        let is_steady = (smoothed / slow - 1.0).abs() <= (2.0 / slow.sqrt()).max(0.12);
-        Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed } }
+        let wobble = (smoothed / slow - 1.0).abs();
+        let is_steady = wobble <= (2.0 / slow.sqrt()).max(0.12);
+        Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed }, wobble }
     }
 
     /// Whether the insertion that needs these slices may go on: not if the filter rejects at its limit.
