@@ -116,15 +116,22 @@ fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     for panel in panels {
         found |= if panel.is_wide() {
             by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
-        } else if panel.shares_fields() {
-            let lanes = !missing_in_narrow(panel, panel.line(hash), panel.by_lane(shared));
-            // those after the oldest slice have no place to go to
-            _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
         } else {
-            _pdep_u64(read_line(panel, hash, shared).into(), panel.ages)
+            matches_in_narrow(panel, hash, shared)
         };
     }
     found
+}
+
+/// Which of the first 64 slices have the item's bit, of those of a panel that is not wide.
+#[target_feature(enable = "avx2,bmi2")]
+fn matches_in_narrow(panel: &Panel, hash: ItemHash, shared: u64) -> u64 {
+    if !panel.shares_fields() {
+        return _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
+    }
+    let lanes = !missing_in_narrow(panel, panel.line(hash), panel.by_lane(shared));
+    // those after the oldest slice have no place to go to
+    _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
 }
 
 /// One bit per lane of a line of a panel of fewer than eight: whether it lacks the item's bit. Those above the last lane
@@ -277,18 +284,19 @@ fn by_age(panel: &Panel, lanes: u8) -> u64 {
 /// Panel by panel, so that what is known of one stays in registers, and the lines of all items are fetched at once.
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
-    let mut bits = [Bits { low: _mm256_setzero_si256(), high: _mm256_setzero_si256() }; AT_ONCE];
-    for (bits, &hash) in bits.iter_mut().zip(hashes) {
-        *bits = bits_of(shared_fields(hash));
+    let mut shared = [0; AT_ONCE];
+    for (shared, &hash) in shared.iter_mut().zip(hashes) {
+        *shared = shared_fields(hash);
     }
     for panel in panels {
+        let items = hashes.iter().zip(shared).zip(&mut *found);
         if panel.is_wide() {
-            for ((&hash, &bits), found) in hashes.iter().zip(&bits).zip(&mut *found) {
-                *found |= by_age(panel, !missing_in_line8(panel, panel.line(hash), bits));
+            for ((&hash, shared), found) in items {
+                *found |= by_age(panel, !missing_in_line8(panel, panel.line(hash), bits_of(shared)));
             }
         } else {
-            for (&hash, found) in hashes.iter().zip(&mut *found) {
-                *found |= _pdep_u64(read_line(panel, hash, shared_fields(hash)).into(), panel.ages);
+            for ((&hash, shared), found) in items {
+                *found |= matches_in_narrow(panel, hash, shared);
             }
         }
     }
