@@ -239,9 +239,9 @@ fn missing(low: __m256i, high: __m256i, bits: Bits) -> u8 {
     lanes
 }
 
-/// Which slices of a wide row lack the item's bit.
+/// Which slices of a wide row lack the item's bit. There is one for each caller, and so it is inlined in both.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+fn missing_in_wide<const ONE_OF_MANY: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     let mut missing = 0;
     let mut rest = panels;
@@ -304,7 +304,7 @@ fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT
 
 #[target_feature(enable = "avx2,bmi2")]
 fn has_run_in_wide_avx2(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
-    let found = !missing_in_wide(panels, wide, hash);
+    let found = !missing_in_wide::<false>(panels, wide, hash);
     #[allow(clippy::cast_possible_truncation)] // at most 64
     let live = live as u32;
     runs(_bzhi_u64(found, live), length) != 0
@@ -319,8 +319,15 @@ fn has_runs_in_wide_avx2(
     length: u32,
     answers: &mut [bool; AT_ONCE],
 ) {
-    for (answer, &hash) in answers.iter_mut().zip(hashes) {
-        *answer = has_run_in_wide_avx2(panels, wide, hash, live, length);
+    // one after the other, so that none waits for what comes before in another
+    let mut found = [0; AT_ONCE];
+    for (found, &hash) in found.iter_mut().zip(hashes) {
+        *found = !missing_in_wide::<true>(panels, wide, hash);
+    }
+    #[allow(clippy::cast_possible_truncation)] // at most 64
+    let live = live as u32;
+    for (answer, found) in answers.iter_mut().zip(found) {
+        *answer = runs(_bzhi_u64(found, live), length) != 0;
     }
 }
 
