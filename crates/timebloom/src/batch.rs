@@ -49,11 +49,10 @@ fn hashed<T: AsRef<[u8]>>(items: &[T], seed: u64) -> impl Iterator<Item = Hashed
 fn in_order<F: Row, E>(
     filter: &mut F,
     hashes: &[ItemHash],
-    needed: Which,
     mut each: impl FnMut(&mut F, ItemHash) -> Result<(), E>,
 ) -> Result<(), (usize, E)> {
     for (number, chunk) in hashes.chunks(AT_ONCE).enumerate() {
-        Row::slices(filter).prefetch(chunk, needed);
+        Row::slices(filter).prefetch(chunk, Which::All);
         for (index, &hash) in chunk.iter().enumerate() {
             each(filter, hash).map_err(|error| (number * AT_ONCE + index, error))?;
         }
@@ -114,7 +113,7 @@ impl TimeBloom {
 
     /// [`insert_batch_at`](Self::insert_batch_at) for hashes.
     pub fn insert_hashes_at(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), BatchFull> {
-        Ok(in_order(self, hashes, Which::Open, |filter, hash| filter.insert_hash_at(hash, now))?)
+        Ok(self.window.insert_all(hashes, now)?)
     }
 
     /// [`insert_if_new_at`](Self::insert_if_new_at) for each of `items`, with one verdict for each in `verdicts`, which
@@ -163,7 +162,7 @@ impl TimeBloom {
         now: Timestamp,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
-        Ok(in_order(self, hashes, Which::All, |filter, hash| {
+        Ok(in_order(self, hashes, |filter, hash| {
             verdicts.push(filter.insert_if_new_hash_at(hash, now)?);
             Ok(())
         })?)
@@ -214,7 +213,7 @@ impl TimeBloom {
         now: Timestamp,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
-        Ok(in_order(self, hashes, Which::All, |filter, hash| {
+        Ok(in_order(self, hashes, |filter, hash| {
             verdicts.push(filter.check_and_insert_hash_at(hash, now)?);
             Ok(())
         })?)
@@ -283,10 +282,10 @@ impl CountBloom {
 
     /// [`insert_batch`](Self::insert_batch) for hashes.
     pub fn insert_hashes(&mut self, hashes: &[ItemHash]) {
-        let Ok(()) = in_order(self, hashes, Which::Open, |filter, hash| {
-            filter.insert_hash(hash);
-            Ok::<_, Infallible>(())
-        });
+        let mut left = hashes;
+        while !left.is_empty() {
+            left = self.insert_some(left);
+        }
     }
 
     /// [`insert_if_new`](Self::insert_if_new) for each of `items`, with one verdict for each in `verdicts`, which is
@@ -315,7 +314,7 @@ impl CountBloom {
     }
 
     fn add_if_new(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        let Ok(()) = in_order(self, hashes, Which::All, |filter, hash| {
+        let Ok(()) = in_order(self, hashes, |filter, hash| {
             verdicts.push(filter.insert_if_new_hash(hash));
             Ok::<_, Infallible>(())
         });
@@ -348,7 +347,7 @@ impl CountBloom {
     }
 
     fn check_and_add(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        let Ok(()) = in_order(self, hashes, Which::All, |filter, hash| {
+        let Ok(()) = in_order(self, hashes, |filter, hash| {
             verdicts.push(filter.check_and_insert_hash(hash));
             Ok::<_, Infallible>(())
         });

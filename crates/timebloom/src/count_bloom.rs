@@ -102,6 +102,18 @@ impl CountBloom {
         self.slices.insert(hash, Timestamp::from_nanos(self.inserted));
     }
 
+    /// Records the first of these, as many as go into one generation, and returns the others.
+    pub(crate) fn insert_some<'a>(&mut self, hashes: &'a [ItemHash]) -> &'a [ItemHash] {
+        if self.is_shift_due() {
+            self.shift();
+        }
+        let room = self.generation_size() - self.slices.generation_items();
+        let (some, others) = hashes.split_at(usize::try_from(room).unwrap_or(usize::MAX).min(hashes.len()));
+        self.inserted = self.inserted.saturating_add(some.len() as u64);
+        self.slices.insert_all(some, Timestamp::from_nanos(self.inserted));
+        others
+    }
+
     /// Records an item unless it is in the window; one that is keeps the age it has.
     pub fn insert_if_new(&mut self, item: impl AsRef<[u8]>) -> Verdict {
         self.insert_if_new_hash(self.hash(item))

@@ -272,6 +272,23 @@ impl Slices {
         self.set_bits(hash);
     }
 
+    /// [`insert`](Self::insert) for several items, the last of them at `now`.
+    pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) {
+        for some in hashes.chunks(AT_ONCE) {
+            self.prefetch(some, Which::Open);
+            if self.clearing.is_some() {
+                some.iter().for_each(|&hash| self.insert(hash, now));
+                continue;
+            }
+            debug_assert!(self.len() >= self.hashes() && now >= self.newest, "as for one");
+            self.newest = now;
+            #[allow(clippy::cast_possible_truncation)] // at most AT_ONCE
+            let count = some.len() as u32;
+            self.generation_items += count;
+            self.set_all_bits(some);
+        }
+    }
+
     /// Ends the generation, and opens slices of so many clear bits, multiples of 64, in front of the others: the last of
     /// them first.
     pub(crate) fn shift(&mut self, sizes: &[u64], copying: Copying) {

@@ -174,6 +174,15 @@ impl Slices {
         self.set_any_bits(hash);
     }
 
+    /// [`set_bits`](Self::set_bits) for several items.
+    pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Wide(_) = self.way {
+            return super::simd::set_all_in_wide(&mut self.panels, hashes);
+        }
+        hashes.iter().for_each(|&hash| self.set_any_bits(hash));
+    }
+
     /// [`set_bits`](Self::set_bits) for any row. Away from the short way.
     #[inline(never)]
     fn set_any_bits(&mut self, hash: ItemHash) {
@@ -219,6 +228,9 @@ mod tests {
                     if matches!(slices.way, Way::Wide(_)) {
                         let mut wide = slices.clone();
                         simd::set_in_wide(&mut wide.panels, hash);
+                        assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                        let mut wide = slices.clone();
+                        simd::set_all_in_wide(&mut wide.panels, &[hash; 2]);
                         assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     }
                     slices.insert(hash, Timestamp::MIN);

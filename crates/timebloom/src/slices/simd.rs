@@ -88,6 +88,14 @@ pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
     unsafe { set_in_wide_avx2(panels, hash) }
 }
 
+/// The same for several items.
+#[inline]
+pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { set_all_in_wide_avx2(panels, hashes) }
+}
+
 /// See [`super::probe`]. Needs [`available`].
 #[inline]
 pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
@@ -340,6 +348,13 @@ fn set_in_wide_avx2(panels: &mut [Panel], hash: ItemHash) {
         }
         let line = panel.line(hash);
         write_line8(panel, line, bits);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn set_all_in_wide_avx2(panels: &mut [Panel], hashes: &[ItemHash]) {
+    for &hash in hashes {
+        set_in_wide_avx2(panels, hash);
     }
 }
 

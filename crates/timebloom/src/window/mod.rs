@@ -175,6 +175,25 @@ impl Window {
         Ok(())
     }
 
+    /// Records several items at `now`. When one is rejected, tells how many were not.
+    pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), (usize, Full)> {
+        let mut left = hashes;
+        while !left.is_empty() {
+            let now = self.clamp(now);
+            self.clock = now; // first, as for one
+            if self.is_shift_due(now) || self.slices.generation_items() == 0 {
+                self.advance(now).map_err(|full| (hashes.len() - left.len(), full))?;
+            }
+            let room = usize::try_from(self.inserts_until_shift).unwrap_or(usize::MAX);
+            let (some, others) = left.split_at(room.min(left.len()));
+            self.inserts_until_shift -= some.len() as u64;
+            self.counters.inserted += some.len() as u64;
+            self.slices.insert_all(some, now);
+            left = others;
+        }
+        Ok(())
+    }
+
     /// Brings the filter to a state that takes an insertion at `now`. Away from the insertions that need nothing.
     #[cold]
     #[inline(never)]
