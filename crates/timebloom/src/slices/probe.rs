@@ -124,9 +124,14 @@ impl Slices {
         matches_long_portably(&self.panels, long, hash)
     }
 
-    /// [`matches`](Self::matches) for several items: one result for each, all 0 before.
+    /// [`matches`](Self::matches) for several items: one result for each, all 0 before. Bits behind the last slice mean
+    /// nothing.
     #[inline]
     pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Wide(wide) = &self.way {
+            return super::simd::matches_each_in_wide(&self.panels, wide, hashes, found);
+        }
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
             return super::simd::matches_each(&self.panels, hashes, found);
@@ -245,10 +250,12 @@ mod tests {
                                 let (panels, length) = (&slices.panels, slices.hashes.into());
                                 let has_run = slices.has_run(hash, 0..live);
                                 assert_eq!(simd::has_run_in_wide(panels, wide, hash, live, length), has_run);
-                                let mut answers = [false; AT_ONCE];
-                                simd::has_runs_in_wide(panels, wide, &[hash; AT_ONCE], live, length, &mut answers);
-                                assert_eq!(answers, [has_run; AT_ONCE]);
+                                assert_eq!(slices.has_runs(&[hash; AT_ONCE], live), [has_run; AT_ONCE]);
                             }
+                            let mut found = [0; AT_ONCE];
+                            simd::matches_each_in_wide(&slices.panels, wide, &[hash; AT_ONCE], &mut found);
+                            let all = u64::MAX >> (64 - slices.len());
+                            assert_eq!(found.map(|found| found & all), [expected; AT_ONCE]);
                         }
                         assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
                         if let Way::Long(long) = &slices.way {

@@ -53,18 +53,15 @@ impl Slices {
             return answers;
         }
         self.prefetch(hashes, Which::All);
-        #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            super::simd::has_runs_in_wide(&self.panels, wide, hashes, live, self.hashes.into(), &mut answers);
-            return answers;
-        }
         let mut found = [0; AT_ONCE];
         self.matches_each(hashes, &mut found);
         let inside = u64::MAX >> (64 - live);
-        for (answer, found) in answers.iter_mut().zip(found) {
-            *answer = runs(found & inside, self.hashes.into()) != 0;
+        let found = found.map(|found| found & inside);
+        #[cfg(target_arch = "x86_64")]
+        if super::probe::is_fast() {
+            return super::simd::have_runs(&found, self.hashes.into());
         }
-        answers
+        have_runs(&found, self.hashes.into())
     }
 
     /// Which of the first 64 slices have the item's bit.
@@ -145,6 +142,12 @@ impl Slices {
             }
         }
     }
+}
+
+/// Which of these have a run of `length` set bits.
+#[inline(always)] // with the instructions of the caller
+pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
+    found.map(|found| runs(found, length) != 0)
 }
 
 /// Where runs of `length` set bits begin: bit `i` when bits `i..i + length` are all set.

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 
 use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel, shared_fields};
-use super::query::{AT_ONCE, runs};
+use super::query::{self, AT_ONCE, runs};
 use super::wide::{Four, Wide};
 use crate::hash::ItemHash;
 
@@ -65,19 +65,20 @@ pub(super) fn has_run_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash, liv
     unsafe { has_run_in_wide_avx2(panels, wide, hash, live, length) }
 }
 
-/// The same for several items: one answer for each.
+/// [`matches_each`] for a wide row. Bits behind the last slice mean nothing. Needs [`available`].
 #[inline]
-pub(super) fn has_runs_in_wide(
-    panels: &[Panel],
-    wide: &Wide,
-    hashes: &[ItemHash],
-    live: usize,
-    length: u32,
-    answers: &mut [bool; AT_ONCE],
-) {
+pub(super) fn matches_each_in_wide(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
-    unsafe { has_runs_in_wide_avx2(panels, wide, hashes, live, length, answers) }
+    unsafe { matches_each_in_wide_avx2(panels, wide, hashes, found) }
+}
+
+/// See [`super::query`]. Needs [`available`].
+#[inline]
+pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { have_runs_avx2(found, length) }
 }
 
 /// [`set`] for a wide row. Needs [`available`].
@@ -197,7 +198,12 @@ fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
         // nothing to do at once
         return u32::from((panel.words[panel.padding() + line] << (fields & 63)).cast_signed() < 0);
     }
-    let lanes = !missing_in_line(panel, line, bits_of(fields));
+    let missing = if panel.width() == MAX_WIDTH {
+        missing_in_line8(panel, line, bits_of(fields))
+    } else {
+        missing_in_narrow(panel, line, fields)
+    };
+    let lanes = !missing;
     u32::from(from_youngest(panel, lanes)) & ((1 << panel.live()) - 1)
 }
 
@@ -205,24 +211,6 @@ fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
 #[inline]
 fn from_youngest(panel: &Panel, lanes: u8) -> u8 {
     lanes.rotate_right(panel.youngest().wrapping_sub(panel.base).into())
-}
-
-/// One bit per lane of a line of a panel: whether it lacks the item's bit. Those above the last lane mean nothing.
-#[target_feature(enable = "avx2")]
-fn missing_in_line(panel: &Panel, line: usize, bits: Bits) -> u8 {
-    if panel.width() == MAX_WIDTH {
-        return missing_in_line8(panel, line, bits);
-    }
-    let word = panel.padding() + line * panel.width();
-    let is_long = panel.width() > 4;
-    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
-    // SAFETY: behind the last line there are as many words as make its vectors whole; unaligned loads
-    let (low, high) = unsafe {
-        let line = panel.words.as_ptr().add(word).cast::<__m256i>();
-        let low = _mm256_loadu_si256(line);
-        (low, if is_long { _mm256_loadu_si256(line.add(1)) } else { low })
-    };
-    missing(low, high, bits)
 }
 
 /// One bit per lane of a line of a panel of eight: whether it lacks the item's bit.
@@ -319,24 +307,15 @@ fn has_run_in_wide_avx2(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usi
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn has_runs_in_wide_avx2(
-    panels: &[Panel],
-    wide: &Wide,
-    hashes: &[ItemHash],
-    live: usize,
-    length: u32,
-    answers: &mut [bool; AT_ONCE],
-) {
-    // one after the other, so that none waits for what comes before in another
-    let mut found = [0; AT_ONCE];
+fn matches_each_in_wide_avx2(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     for (found, &hash) in found.iter_mut().zip(hashes) {
         *found = !missing_in_wide::<true>(panels, wide, hash);
     }
-    #[allow(clippy::cast_possible_truncation)] // at most 64
-    let live = live as u32;
-    for (answer, found) in answers.iter_mut().zip(found) {
-        *answer = runs(_bzhi_u64(found, live), length) != 0;
-    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn have_runs_avx2(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
+    query::have_runs(found, length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]

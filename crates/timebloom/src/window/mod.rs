@@ -163,12 +163,7 @@ impl Window {
     /// Records an item at `now`.
     #[inline]
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
-        let now = self.clamp(now);
-        // first: what expires by now is retired even if the insertion is rejected, so time must not go back behind it
-        self.clock = now;
-        if self.is_shift_due(now) || self.slices.generation_items() == 0 {
-            self.advance(now)?;
-        }
+        let now = self.make_ready(now)?;
         self.inserts_until_shift -= 1;
         self.counters.inserted += 1;
         self.slices.insert(hash, now);
@@ -179,11 +174,7 @@ impl Window {
     pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), (usize, Full)> {
         let mut left = hashes;
         while !left.is_empty() {
-            let now = self.clamp(now);
-            self.clock = now; // first, as for one
-            if self.is_shift_due(now) || self.slices.generation_items() == 0 {
-                self.advance(now).map_err(|full| (hashes.len() - left.len(), full))?;
-            }
+            let now = self.make_ready(now).map_err(|full| (hashes.len() - left.len(), full))?;
             let room = usize::try_from(self.inserts_until_shift).unwrap_or(usize::MAX);
             let (some, others) = left.split_at(room.min(left.len()));
             self.inserts_until_shift -= some.len() as u64;
@@ -192,6 +183,18 @@ impl Window {
             left = others;
         }
         Ok(())
+    }
+
+    /// Takes notice of the time, and makes room for an insertion; tells at which time it counts.
+    #[inline]
+    fn make_ready(&mut self, now: Timestamp) -> Result<Timestamp, Full> {
+        let now = self.clamp(now);
+        // first: what expires by now is retired even if the insertion is rejected, so time must not go back behind it
+        self.clock = now;
+        if self.is_shift_due(now) || self.slices.generation_items() == 0 {
+            self.advance(now)?;
+        }
+        Ok(now)
     }
 
     /// Brings the filter to a state that takes an insertion at `now`. Away from the insertions that need nothing.
