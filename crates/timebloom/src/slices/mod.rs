@@ -7,6 +7,7 @@
 //! - [`panel`] interleaves slices of one size, so that an item's bits of up to eight of them are in one cache line;
 //! - [`clearing`] makes a lane ready for its next slice, little by little when it is large;
 //! - [`lanes`] chooses the panel of a new slice, and makes panels wider and narrower as slices come and go;
+//! - [`pace`] tells how evenly items came, from what slices remember;
 //! - [`way`] is how queries go through the panels: through [`wide`] ones, as in a steady row, four at once, and through
 //!   [`long`] rows beyond the first 64 slices;
 //! - [`query`] looks for runs, and [`probe`] reads and sets the bits of an item, with vector instructions in [`simd`].
@@ -21,6 +22,7 @@ mod lanes;
 mod long;
 #[cfg(test)]
 mod oracle;
+mod pace;
 mod panel;
 mod probe;
 mod query;
@@ -242,12 +244,13 @@ impl Slices {
         if self.newest < oldest {
             return 0;
         }
-        // all but the last few: I1, newest times never rise with age
-        let mut live = self.len();
-        while live > 0 && self.newest_of(live - 1) < oldest {
-            live -= 1;
-        }
-        live
+        // those that receive, and by their ages those that are not too old: I1, ages never fall towards the older ones
+        let aging = self.len().saturating_sub(self.hashes());
+        let gone = match self.stamp.checked_sub(self.tick.at_or_after(oldest)) {
+            Some(oldest) => self.row[..aging].iter().take_while(|slot| u64::from(slot.age) > oldest).count(),
+            None => aging,
+        };
+        self.len() - gone
     }
 
     /// Items of the generations that are still whole in the first `live` slices.
@@ -424,4 +427,34 @@ impl Slices {
 /// The share of set bits that so many items lead to.
 fn expected_fill(items: u64, bits: u64) -> f64 {
     1.0 - libm::exp(-(items as f64) / bits as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_count_as_long_as_their_newest_item_does() {
+        for span in [1_000, 1 << 30, 1 << 40] {
+            let mut slices = Slices::new(3, Tick::for_span(span));
+            let mut random = fastrand::Rng::with_seed(span);
+            let mut now = 1 << 50;
+            slices.shift(&[64; 3], Copying::Any);
+            for item in 0..200_u32 {
+                now += random.u64(..span / 10);
+                slices.insert(ItemHash::new(item.to_le_bytes(), 0), Timestamp::from_nanos(now));
+                if random.bool() {
+                    slices.shift(&[64], Copying::Any);
+                }
+                if slices.len() > 20 {
+                    slices.pop();
+                }
+                for _ in 0..10 {
+                    let oldest = Timestamp::from_nanos(now + span / 20 - random.u64(..2 * span));
+                    let live = (0..slices.len()).filter(|&position| slices.newest_of(position) >= oldest).count();
+                    assert_eq!(slices.since(oldest), live, "{oldest:?} of {slices:?}");
+                }
+            }
+        }
+    }
 }

@@ -96,7 +96,7 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     let thrift = if early { thrift(config, rate) } else { 1.0 };
     let pressure = 1.0 + PRESSURE * (rate / config.plan.false_positive_rate() - RELAXED).max(0.0);
     let growth = 1.0 + drift * 0.5 * config.plan.hashes() as f64;
-    let aim = Aim { target, thrift, early, surplus: pressure * growth, wobble: observed.wobble };
+    let aim = Aim { target, thrift, early, surplus: pressure * growth, observed };
     let opening = one_slice(window, row, &aim);
     if config.on_full == OnFull::Reject && window.over_limit(&opening).is_some() {
         // it will be rejected: do not think about it any longer, floods are when this happens
@@ -167,7 +167,7 @@ fn fresh(window: &Window, target: f64, thrift: f64, row: &Row<'_>) -> Opening {
 }
 
 /// What the next slice should be good for.
-struct Aim {
+struct Aim<'a> {
     /// Items of a generation.
     target: f64,
     /// How much less than usual it may be filled, in `(0, 1]`.
@@ -176,13 +176,13 @@ struct Aim {
     early: bool,
     /// How much larger than that it should be.
     surplus: f64,
-    /// How unsure the rate is: see [`Observed::wobble`].
-    wobble: f64,
+    /// What is known of the rate.
+    observed: &'a Observed,
 }
 
 /// One slice by the look-ahead, and the generation that the receiving slices have room for.
-fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim) -> Opening {
-    let &Aim { target, thrift, early, surplus, wobble } = aim;
+fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim<'_>) -> Opening {
+    let &Aim { target, thrift, early, surplus, observed } = aim;
     let plan = &window.config.plan;
     let slices = &window.slices;
     // F grows with the number of slices and with the k-th power of the load
@@ -201,7 +201,7 @@ fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim) -> Opening {
     // a steady stream is not held up by slices that turned out too small: the others make up for them
     let capacity = if early { next_capacity(&rooms[1..], generation, share) } else { rooms.len() as f64 * generation };
     let wanted = capacity / full_load * surplus;
-    let bits = lane::bits(window, wanted, target, wobble);
+    let bits = lane::bits(window, wanted, target, observed);
     rooms[0] = bits as f64 * full_load;
     // a slice shares its room among its generations, or keeps the target for the later ones and gives this one the rest
     let later = |(i, room): (usize, &f64)| room - (rooms.len() - 1 - i) as f64 * target;

@@ -1,6 +1,7 @@
 //! Which of the lanes that there are a new slice goes to.
 
 use super::Window;
+use super::shift::Observed;
 
 /// A rate that moves less than this, as a share of what chance does to it, belongs to items that come evenly.
 const EVEN: f64 = 0.03;
@@ -8,16 +9,20 @@ const EVEN: f64 = 0.03;
 /// How much of a wobble in the rate lanes follow.
 const MOST_WOBBLE: f64 = 0.1;
 
+/// How many times what chance does to the rates of generations they may differ without being uneven.
+const BY_CHANCE: f64 = 1.5;
+
 /// The size of a new slice for which `wanted` bits would be right: that of a lane in which one has gone, if there is one
-/// that nearly fits. The less is known of the rate, which wobbles and has generations of `target` items, the less near it
-/// has to be: a panel for every guess would take more memory than it saves.
-pub(super) fn bits(window: &Window, wanted: f64, target: f64, wobble: f64) -> u64 {
+/// that nearly fits. The less is known of the rate, which was observed so and has generations of `target` items, the less
+/// near it has to be: a panel for every guess would take more memory than it saves, and more time to look at.
+pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observed) -> u64 {
     let noise = 1.0 / target.sqrt();
     // a lane is used again and again: where nothing changes, what is too large would stay so
-    let is_even = wobble < EVEN * noise;
-    let wobble = wobble.min(MOST_WOBBLE);
-    let largest = if is_even { 1.0 + 0.25 * noise } else { 1.03 + 0.5 * noise + 2.0 * wobble };
-    let smallest = 0.985 - 0.25 * noise - wobble;
+    let is_even = observed.wobble < EVEN * noise && observed.uneven < 0.3 * noise;
+    // a rate that goes up and down passes by its mean at times: that does not make it steady
+    let wobble = observed.wobble.max(observed.uneven - BY_CHANCE * noise).min(MOST_WOBBLE);
+    let largest = if is_even { 1.0 + 0.25 * noise } else { 1.03 + 1.3 * noise + 2.0 * wobble };
+    let smallest = 0.985 - 0.8 * noise - wobble;
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
     slices.fitting(bits, smallest, largest, window.config.copying()).unwrap_or_else(|| {

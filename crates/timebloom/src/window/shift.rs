@@ -22,6 +22,8 @@ pub(super) struct Observed {
     pub(super) steady: f64,
     /// How far `smoothed` is from that, as a share of it, even if `steady` is the same.
     pub(super) wobble: f64,
+    /// How much the rates of generations differ: see [`Slices::unevenness`].
+    pub(super) uneven: f64,
 }
 
 /// What a shift opens.
@@ -51,6 +53,9 @@ impl Sizes {
     }
 }
 
+/// A rate that differs from generation to generation by more than this is not one that stays the same on the whole.
+const MOST_UNEVEN: f64 = 0.2;
+
 /// The half-life of what the steady rate remembers, in target shift intervals.
 pub(super) const STEADY_INTERVALS: f64 = 3.0;
 
@@ -64,7 +69,15 @@ impl Window {
         if items == 0 {
             // nothing new: believe what was known, at first the hint
             let Window { rate, steady_rate, .. } = *self;
-            return Observed { items, elapsed, current: rate, smoothed: rate, steady: steady_rate, wobble: 0.0 };
+            return Observed {
+                items,
+                elapsed,
+                current: rate,
+                smoothed: rate,
+                steady: steady_rate,
+                wobble: 0.0,
+                uneven: 0.0,
+            };
         }
         // an eighth of a few nanoseconds is no whole number of them
         let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
@@ -73,8 +86,9 @@ impl Window {
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
         let slow = self.steady_rate + (1.0 - libm::exp2(-intervals / STEADY_INTERVALS)) * (current - self.steady_rate);
         let wobble = (smoothed / slow - 1.0).abs();
-        let is_steady = wobble <= (2.0 / slow.sqrt()).max(0.12);
-        Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed }, wobble }
+        let uneven = self.slices.unevenness();
+        let is_steady = wobble <= (2.0 / slow.sqrt()).max(0.12).max(2.0 * uneven.min(MOST_UNEVEN));
+        Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed }, wobble, uneven }
     }
 
     /// Whether the insertion that needs these slices may go on: not if the filter rejects at its limit.
