@@ -233,6 +233,14 @@ impl Slices {
         Some(run.iter().map(Slot::fill).product::<f64>() * (1.0 - next.fill()))
     }
 
+    /// The largest share of set bits among the youngest slices that only age, as far as a run reaches that begins in those
+    /// that receive.
+    pub(crate) fn fullest_beside_receiving(&self) -> f64 {
+        let aging = self.len().saturating_sub(self.hashes());
+        let near = &self.row[aging.saturating_sub(self.hashes() - 1)..aging];
+        near.iter().max_by_key(|slot| slot.fill).map_or(0.0, Slot::fill)
+    }
+
     /// How many slices, from the youngest on, saw an insertion at `oldest` or later.
     #[inline]
     pub(crate) fn since(&self, oldest: Timestamp) -> usize {

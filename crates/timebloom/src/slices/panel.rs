@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use super::probe::count_ones;
+use super::probe::{count_lanes, count_ones};
 use crate::hash::{ItemHash, splitmix64, wide_product};
 
 /// Lanes of the widest panel: their words fill a cache line.
@@ -359,6 +359,11 @@ impl Panel {
     pub(super) fn ones(&self, index: usize) -> u64 {
         let (lane, width) = (self.lane(index), self.width());
         count_ones(&self.words()[..self.lines as usize * width], lane, width)
+    }
+
+    /// Set bits of every lane.
+    pub(super) fn ones_of_lanes(&self) -> [u32; MAX_WIDTH] {
+        count_lanes(&self.words()[..self.lines as usize * self.width()], self.width())
     }
 
     /// Copies the slices into a panel of another width. Every slice keeps its seat.

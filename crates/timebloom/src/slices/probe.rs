@@ -2,7 +2,7 @@
 
 use super::Slices;
 use super::long::{Found, Long};
-use super::panel::Panel;
+use super::panel::{MAX_WIDTH, Panel};
 use super::query::AT_ONCE;
 use super::way::Way;
 use crate::hash::ItemHash;
@@ -102,6 +102,26 @@ pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
         return super::simd::count_ones(words, first, step);
     }
     words.iter().skip(first).step_by(step).map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// Set bits of each of so many interleaved lanes.
+pub(super) fn count_lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    #[cfg(target_arch = "x86_64")]
+    if is_fast() {
+        return super::simd::count_lanes(words, width);
+    }
+    count_lanes_portably(words, width)
+}
+
+#[inline(always)] // with the instructions of the caller
+pub(super) fn count_lanes_portably(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    let mut ones = [0; MAX_WIDTH];
+    for line in words.chunks_exact(width) {
+        for (ones, word) in ones.iter_mut().zip(line) {
+            *ones += word.count_ones();
+        }
+    }
+    ones
 }
 
 impl Slices {

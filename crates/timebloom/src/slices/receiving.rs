@@ -22,13 +22,19 @@ impl Slices {
         for panel in self.panels.iter().take_while(|panel| panel.open() != 0) {
             let bits = panel.slice_bits();
             let is_counted = bits <= OFTEN_COUNTED_BITS;
+            let ones = if is_counted { panel.ones_of_lanes() } else { Default::default() };
             let mut ages = panel.ages;
             for index in 0..panel.open().count_ones() as usize {
                 let position = ages.trailing_zeros() as usize;
                 ages &= ages - 1;
                 let items = self.items_of(position);
-                let ones = || self.ones_in(panel, index, position) as f64;
-                let fill = if is_counted { ones() / bits as f64 } else { expected_fill(items, bits) };
+                let fill = if !is_counted {
+                    expected_fill(items, bits)
+                } else if self.clearing.is_some() {
+                    self.ones_in(panel, index, position) as f64 / bits as f64
+                } else {
+                    f64::from(ones[panel.lane(index)]) / bits as f64
+                };
                 receivers[position] = Receiving { bits: bits as f64, items: items as f64, fill, is_counted };
             }
         }

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 
 use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel, shared_fields};
+use super::probe::count_lanes_portably;
 use super::query::{self, AT_ONCE, runs};
 use super::wide::{Four, Wide};
 use crate::hash::ItemHash;
@@ -103,6 +104,14 @@ pub(super) fn count_ones(words: &[u64], first: usize, step: usize) -> u64 {
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
     unsafe { count_ones_popcnt(words, first, step) }
+}
+
+/// See [`super::probe`]. Needs [`available`].
+#[inline]
+pub(super) fn count_lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { count_lanes_popcnt(words, width) }
 }
 
 /// Asks for the lines of all items in these panels, so that they arrive while others are worked on.
@@ -458,6 +467,11 @@ unsafe fn set_in(words: *mut __m256i, bits: __m256i) {
 fn open_words(panel: &Panel) -> Bits {
     let open = _mm_cvtsi64_si128(BYTES[usize::from(panel.open())].cast_signed());
     Bits { low: _mm256_cvtepi8_epi64(open), high: _mm256_cvtepi8_epi64(_mm_srli_epi64::<32>(open)) }
+}
+
+#[target_feature(enable = "popcnt")]
+fn count_lanes_popcnt(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    count_lanes_portably(words, width)
 }
 
 #[target_feature(enable = "popcnt")]

@@ -16,7 +16,8 @@ const MOST: f64 = 0.3;
 pub(super) fn of(window: &Window, steady: f64) -> f64 {
     let aging_slices = window.config.plan.aging_slices() as f64;
     let apart = 0.5 * aging_slices - STEADY_LAG;
-    if apart < STEADY_LAG || window.clock.nanos_since(window.oldest_bound) < window.config.span {
+    let chance = 0.6 / steady.sqrt();
+    if apart < STEADY_LAG || chance >= MOST || window.clock.nanos_since(window.oldest_bound) < window.config.span {
         return 0.0;
     }
     let mean = window.slices.items_in(window.slices.len()) as f64 / aging_slices;
@@ -24,6 +25,5 @@ pub(super) fn of(window: &Window, steady: f64) -> f64 {
     if off > MOST || off.is_nan() {
         return 0.0;
     }
-    let chance = 0.6 / steady.sqrt();
     (off - chance).max(0.0) / apart
 }

@@ -104,11 +104,15 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     }
     let wanted = opening.generation_size;
     let forecast = row.forecast(&config.plan, opening.slices.as_slice());
+    let limit = config.rate_limit();
+    let is_short = (wanted as f64) < LAGGING * target;
+    if !is_short && forecast.is_surely_within(limit, wanted, rate, window.slices.fullest_beside_receiving()) {
+        return opening;
+    }
     let predicted = forecast.rate_after(wanted);
     let covered = window.clock.nanos_since(window.oldest_bound) as f64 / config.span as f64;
     let spent = predicted / config.plan.false_positive_rate();
-    let lagging = (wanted as f64) < LAGGING * target && spent > SPENT * covered.min(1.0);
-    let limit = config.rate_limit();
+    let lagging = is_short && spent > SPENT * covered.min(1.0);
     let allowed = if predicted <= limit { wanted } else { forecast.insertions_within(limit, wanted) };
     let one_slice = Opening { generation_size: allowed, ..opening };
     if !lagging && allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {

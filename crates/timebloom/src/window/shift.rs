@@ -86,8 +86,10 @@ impl Window {
         let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
         let slow = self.steady_rate + (1.0 - libm::exp2(-intervals / STEADY_INTERVALS)) * (current - self.steady_rate);
         let wobble = (smoothed / slow - 1.0).abs();
-        let uneven = self.slices.unevenness();
-        let is_steady = wobble <= (2.0 / slow.sqrt()).max(0.12).max(2.0 * uneven.min(MOST_UNEVEN));
+        let by_chance = 2.0 / slow.sqrt();
+        // small filters shift often, and where chance does as much as the rate itself there is no need to know
+        let uneven = if by_chance > 1.0 { 0.0 } else { self.slices.unevenness() };
+        let is_steady = wobble <= by_chance.max(0.12).max(2.0 * uneven.min(MOST_UNEVEN));
         Observed { items, elapsed, current, smoothed, steady: if is_steady { slow } else { smoothed }, wobble, uneven }
     }
 
