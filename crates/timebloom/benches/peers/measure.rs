@@ -100,8 +100,12 @@ struct Effort {
     absent: u64,
 }
 
-/// Chunks at the beginning of each visit that are done but not timed: the others have emptied the caches.
-const WARM_UP: u64 = 32;
+/// Operations of a kind at the beginning of each visit that are done but not timed: the others have emptied the caches, and
+/// a stream in steady state finds in them what they can hold. A quarter of the window, but no more than brings back what
+/// could be in a cache, and no less than a few chunks.
+fn warm_up_chunks(window: u64) -> u64 {
+    (window / 4).clamp(1 << 14, 1 << 18) / CHUNK as u64
+}
 
 pub fn measure(window: u64, eps: f64, options: &Options) -> Comparison {
     let effort = match options.run {
@@ -221,13 +225,14 @@ impl Subject {
             // over all visits an eighth of the window: several shifts
             let for_shifts = window / 8 / (CHUNK * effort.visits) as u64;
             let chunks = if operation == Operation::Insert { effort.chunks.max(for_shifts) } else { effort.chunks };
-            for chunk in 0..WARM_UP + chunks {
+            let warm_up = warm_up_chunks(window);
+            for chunk in 0..warm_up + chunks {
                 let elapsed = match operation {
                     Operation::Insert => self.time_insert(mode, keys),
                     Operation::Hit => self.time_query(mode, keys.among(self.filter.held(self.next)), true),
                     Operation::Miss => self.time_query(mode, keys.absent(), false),
                 };
-                if chunk >= WARM_UP {
+                if chunk >= warm_up {
                     self.cells[cell].chunks.push(elapsed);
                 }
             }

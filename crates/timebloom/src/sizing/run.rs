@@ -83,53 +83,54 @@ impl Runs {
 pub(crate) struct Within<const N: usize> {
     /// k.
     hashes: usize,
-    /// Of this block, r of each slice so far; behind these, of the block before, the product of r from there on.
-    products: [f64; N],
+    /// At index i mod k.
+    places: [Place; N],
     /// The product of all r of this block so far.
     product: f64,
-    /// z of the last k slices, at index i mod k; 1 where there is none.
-    clear: [f64; N],
-    /// i mod k, for the next slice.
+    /// i mod k for the next slice; k if it begins a block.
     next: usize,
-    /// Whether a block is complete.
-    is_long: bool,
     /// F.
     complete: f64,
 }
 
+/// What is known of the last k slices.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// For a slice of this block, r. For one of the block before, the product of all r after it in that block.
+    product: f64,
+    /// z; 1 where there is no slice.
+    clear: f64,
+}
+
 impl<const N: usize> Within<N> {
     fn new(hashes: usize) -> Self {
-        let (products, clear) = ([0.0; N], [1.0; N]);
-        Within { hashes, products, product: 1.0, clear, next: 0, is_long: false, complete: 0.0 }
+        // before the first block there is nothing that could be a part of a run: only all of the block can
+        let mut places = [Place { product: 0.0, clear: 1.0 }; N];
+        places[hashes - 1].product = 1.0;
+        Within { hashes, places, product: 1.0, next: 0, complete: 0.0 }
     }
 
     #[inline]
     fn extend(&mut self, fills: impl IntoIterator<Item = f64>) {
-        // F and the product stay in registers
-        let Within { mut complete, mut product, .. } = *self;
-        let (products, clear) = (&mut self.products[..self.hashes], &mut self.clear[..self.hashes]);
+        // what changes with every slice stays in registers
+        let Within { mut complete, mut product, mut next, .. } = *self;
+        let places = &mut self.places[..self.hashes];
         for fill in fills {
-            let at = self.next;
-            product *= fill;
-            products[at] = fill;
-            let before = complete;
-            self.next += 1;
-            if let Some(&older) = products.get(at + 1) {
-                if self.is_long {
-                    complete += clear[at] * older * product;
-                }
-            } else {
-                complete += clear[at] * product;
+            if next >= places.len() {
                 product = 1.0;
-                for place in products.iter_mut().rev() {
-                    product *= *place;
-                    *place = product;
+                for place in places.iter_mut().rev() {
+                    (place.product, product) = (product, product * place.product);
                 }
-                (product, self.next, self.is_long) = (1.0, 0, true);
+                (product, next) = (1.0, 0);
             }
-            clear[at] = (1.0 - fill) * (1.0 - before);
+            let place = &mut places[next];
+            product *= fill;
+            let older = place.clear * place.product;
+            *place = Place { product: fill, clear: (1.0 - fill) * (1.0 - complete) };
+            complete += older * product;
+            next += 1;
         }
-        (self.complete, self.product) = (complete, product);
+        (self.complete, self.product, self.next) = (complete, product, next);
     }
 }
 

@@ -403,21 +403,21 @@ fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
     }
 }
 
-/// A byte for each bit: all ones if it is set, otherwise 0.
-static BYTES: [u64; 256] = {
-    let mut bytes = [0; 256];
+/// For each set of lanes, a bit each, a word for each lane: all ones if it is one of them, otherwise 0.
+static LANES: [[u64; MAX_WIDTH]; 256] = {
+    let mut words = [[0; MAX_WIDTH]; 256];
     let mut lanes = 0;
     while lanes < 256 {
         let mut lane = 0;
         while lane < MAX_WIDTH {
             if lanes >> lane & 1 == 1 {
-                bytes[lanes] |= 0xff << (8 * lane);
+                words[lanes][lane] = u64::MAX;
             }
             lane += 1;
         }
         lanes += 1;
     }
-    bytes
+    words
 };
 
 /// Sets an item's bits in the lanes of a panel of eight that take insertions.
@@ -465,8 +465,9 @@ unsafe fn set_in(words: *mut __m256i, bits: __m256i) {
 /// A word for each lane: all ones if it takes insertions, otherwise 0.
 #[target_feature(enable = "avx2")]
 fn open_words(panel: &Panel) -> Bits {
-    let open = _mm_cvtsi64_si128(BYTES[usize::from(panel.open())].cast_signed());
-    Bits { low: _mm256_cvtepi8_epi64(open), high: _mm256_cvtepi8_epi64(_mm_srli_epi64::<32>(open)) }
+    let words = LANES[usize::from(panel.open())].as_ptr().cast::<__m256i>();
+    // SAFETY: eight readable words; unaligned loads
+    unsafe { Bits { low: _mm256_loadu_si256(words), high: _mm256_loadu_si256(words.add(1)) } }
 }
 
 #[target_feature(enable = "popcnt")]

@@ -1,5 +1,6 @@
 //! Predicting the false positive rate at the end of a generation.
 
+use crate::num::larger;
 use crate::sizing::{Plan, Runs};
 use crate::slices::Receiving;
 
@@ -44,9 +45,9 @@ impl<'a> Forecast<'a> {
     /// that are nearly empty, as the smallest ones are.
     pub(super) fn is_surely_within(&self, limit: f64, items: u64, rate: f64, fullest: f64) -> bool {
         let most = |slice: &Receiving| most_after(slice, items as f64);
-        let fullest = self.still.iter().map(most).fold(fullest, f64::max);
-        let fullest = self.closed.iter().map(|slice| slice.fill).fold(fullest, f64::max);
-        let fullest = self.new.iter().map(|&bits| items as f64 / bits as f64).fold(fullest, f64::max);
+        let fullest = self.still.iter().map(most).fold(fullest, larger);
+        let fullest = self.closed.iter().map(|slice| slice.fill).fold(fullest, larger);
+        let fullest = self.new.iter().map(|&bits| items as f64 / bits as f64).fold(fullest, larger);
         // runs that end at one of the slices that receive; all others are there by now
         let hashes = self.plan.hashes();
         let run: f64 = (0..hashes).map(|_| fullest).product();
@@ -87,7 +88,9 @@ fn fill_after(slice: &Receiving, items: f64) -> f64 {
     let (fill, before) = known(slice);
     let load = (before + items) / slice.bits;
     let clear = 1.0 - fill;
-    let hit = one_minus_exp(load); // chance that a given bit is chosen
+    // chance that a given bit is chosen: by these items, or by those before
+    let chosen = one_minus_exp(items / slice.bits);
+    let hit = if slice.is_counted { chosen } else { slice.fill + (1.0 - slice.fill) * chosen };
     let expected = clear * hit;
     let deviation = (expected * (1.0 - hit) / slice.bits).sqrt();
     // see `most_after`

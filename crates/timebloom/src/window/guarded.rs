@@ -18,7 +18,7 @@ use super::resize::{generation_size, next_capacity};
 use super::shift::{Observed, Opening, Sizes};
 use super::{Config, Window, burst, drift, lane};
 use crate::hash::MAX_FUNCTIONS;
-use crate::num::{ceil_u64, floor_u64};
+use crate::num::{ceil_u64, floor_u64, smaller};
 use crate::policy::OnFull;
 use crate::sizing::{Plan, Runs};
 use crate::slices::{Receiving, Slices};
@@ -209,7 +209,7 @@ fn one_slice(window: &Window, row: &Row<'_>, aim: &Aim<'_>) -> Opening {
     rooms[0] = bits as f64 * full_load;
     // a slice shares its room among its generations, or keeps the target for the later ones and gives this one the rest
     let later = |(i, room): (usize, &f64)| room - (rooms.len() - 1 - i) as f64 * target;
-    let uneven = rooms.iter().enumerate().map(later).fold(f64::INFINITY, f64::min);
+    let uneven = rooms.iter().enumerate().map(later).fold(f64::INFINITY, smaller);
     // chance may bring more than the target: time, not room, should end the generations of a steady stream
     let by_chance = if early { 0.0 } else { target + CHANCE * target.sqrt() };
     let generation_size = window.config.generation_size(generation_size(rooms, share).max(uneven).max(by_chance));

@@ -2,6 +2,8 @@
 //!
 //! Symbols: `k` slices receive; slice `i` of them receives in `k - i` more generations, the open one included.
 
+use crate::num::{larger, smaller};
+
 /// What the receiving slices can still take, in items: `rooms[i]` for slice `i`.
 pub(super) type Rooms<'a> = &'a [f64];
 
@@ -32,7 +34,7 @@ pub(super) fn next_capacity(rooms: Rooms, target: f64, share: impl Fn(f64, f64) 
 /// `g = min u_i`, `u_i` the room of slice `i` shared among its `k - i` generations.
 pub(super) fn generation_size(rooms: Rooms, share: impl Fn(f64, f64) -> f64) -> f64 {
     let k = rooms.len();
-    rooms.iter().enumerate().map(|(i, &room)| share(room.max(0.0), (k - i) as f64)).fold(f64::INFINITY, f64::min)
+    rooms.iter().enumerate().map(|(i, &room)| share(larger(room, 0.0), (k - i) as f64)).fold(f64::INFINITY, smaller)
 }
 
 #[cfg(test)]
