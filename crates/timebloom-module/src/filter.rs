@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
-use timebloom::{AgeRange, CountBloom, Counts, Full, LEVEL_RATES, Stats, TimeBloom, Timestamp, Verdict};
+use timebloom::{AgeRange, CountBloom, Counts, Full, ItemHash, LEVEL_RATES, Stats, TimeBloom, Timestamp, Verdict};
 
 use crate::observe::{Alive, TOTALS};
 use crate::time::{Clock, Moment};
@@ -196,20 +196,38 @@ impl Filter {
         }
     }
 
-    /// Whether each item is in the window that ends at `now`.
-    pub(crate) fn contains<T: AsRef<[u8]>>(&self, items: &[T], now: Timestamp) -> Answers<bool> {
-        if let [item] = items {
-            return Answers::One(match &self.window {
-                Window::Time(filter) => filter.contains_at(item, now),
-                Window::Count(filter) => filter.contains(item),
-            });
+    /// Asks for the memory of an item, for a question that follows soon.
+    pub(crate) fn prefetch(&self, item: impl AsRef<[u8]>) -> ItemHash {
+        match &self.window {
+            Window::Time(filter) => {
+                let hash = filter.hash(item);
+                filter.prefetch_hash(hash);
+                hash
+            }
+            Window::Count(filter) => {
+                let hash = filter.hash(item);
+                filter.prefetch_hash(hash);
+                hash
+            }
         }
+    }
+
+    /// Whether the item of this hash is in the window that ends at `now`.
+    pub(crate) fn contains_hash(&self, hash: ItemHash, now: Timestamp) -> bool {
+        match &self.window {
+            Window::Time(filter) => filter.contains_hash_at(hash, now),
+            Window::Count(filter) => filter.contains_hash(hash),
+        }
+    }
+
+    /// Whether each item is in the window that ends at `now`.
+    pub(crate) fn contains<T: AsRef<[u8]>>(&self, items: &[T], now: Timestamp) -> Vec<bool> {
         let mut seen = Vec::with_capacity(items.len());
         match &self.window {
             Window::Time(filter) => filter.contains_batch_at(items, now, &mut seen),
             Window::Count(filter) => filter.contains_batch(items, &mut seen),
         }
-        Answers::Many(seen)
+        seen
     }
 
     pub(crate) fn age(&self, item: impl AsRef<[u8]>, now: Timestamp) -> Result<Option<AgeRange>, NotATimeWindow> {

@@ -257,3 +257,21 @@ fn an_empty_batch_changes_nothing() {
     assert_eq!(verdicts, []);
     assert_eq!(filter.stats(now), before);
 }
+
+#[test]
+fn asking_for_memory_changes_nothing() {
+    // large enough for its memory to be asked for
+    let mut time = TimeBloom::builder(SPAN).expected_items(4_000_000).seed(1).build().unwrap();
+    let mut count = CountBloom::builder(4_000_000).seed(1).build().unwrap();
+    let now = Timestamp::from_secs(100);
+    time.insert_at("a", now).unwrap();
+    count.insert("a");
+    assert!(time.memory_bytes() > 1 << 19 && count.memory_bytes() > 1 << 19, "both are large");
+    let before = (time.to_bytes(), count.to_bytes());
+    for (item, seen) in [("a", true), ("b", false)] {
+        time.prefetch_hash(time.hash(item));
+        count.prefetch_hash(count.hash(item));
+        assert_eq!((time.contains_at(item, now), count.contains(item)), (seen, seen));
+    }
+    assert_eq!((time.to_bytes(), count.to_bytes()), before);
+}
