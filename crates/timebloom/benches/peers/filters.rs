@@ -88,8 +88,8 @@ impl Kind {
             // one in, one out
             Kind::HashMap => window + window / 4,
             Kind::CountBloom | Kind::Rotating => 2 * window + window / 8,
-            // the panels of its youth go in the second window, and large ones that took their place later
-            Kind::TimeBloom => 3 * window,
+            // the panels of its youth go in the second window, and large ones that took their place in the two after that
+            Kind::TimeBloom => 5 * window,
         }
     }
 
