@@ -3,8 +3,17 @@
 use super::Window;
 use super::shift::Observed;
 
-/// A rate that moves less than this, as a share of what chance does to it, belongs to items that come evenly.
+/// A rate that moves less than this, as a share of what chance does to it, belongs to items that come evenly ...
 const EVEN: f64 = 0.03;
+/// ... if the rates of generations differ by less than this, likewise.
+const EVEN_GENERATIONS: f64 = 0.3;
+
+/// How much larger than wanted a lane may be, and how much smaller ...
+const LARGER: f64 = 0.03;
+const SMALLER: f64 = 0.015;
+/// ... and how many times what chance does to the rate on top of that.
+const LARGER_BY_CHANCE: f64 = 1.3;
+const SMALLER_BY_CHANCE: f64 = 0.8;
 
 /// How much of a wobble in the rate lanes follow.
 const MOST_WOBBLE: f64 = 0.1;
@@ -18,11 +27,12 @@ const BY_CHANCE: f64 = 1.5;
 pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observed) -> u64 {
     let noise = 1.0 / target.sqrt();
     // a lane is used again and again: where nothing changes, what is too large would stay so
-    let is_even = observed.wobble < EVEN * noise && observed.uneven < 0.3 * noise;
+    let is_even = observed.wobble < EVEN * noise && observed.uneven < EVEN_GENERATIONS * noise;
     // a rate that goes up and down passes by its mean at times: that does not make it steady
     let wobble = observed.wobble.max(observed.uneven - BY_CHANCE * noise).min(MOST_WOBBLE);
-    let largest = if is_even { 1.0 + 0.25 * noise } else { 1.03 + 1.3 * noise + 2.0 * wobble };
-    let smallest = 0.985 - 0.8 * noise - wobble;
+    // too large costs a little memory, too small may cost the generation
+    let largest = 1.0 + if is_even { 0.25 * noise } else { LARGER + LARGER_BY_CHANCE * noise + 2.0 * wobble };
+    let smallest = 1.0 - (SMALLER + SMALLER_BY_CHANCE * noise + wobble);
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
     slices.fitting(bits, smallest, largest, window.config.copying()).unwrap_or_else(|| {
