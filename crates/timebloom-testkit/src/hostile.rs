@@ -56,7 +56,9 @@ pub fn exercise_time(mut filter: TimeBloom, mut random: impl FnMut() -> u64) {
     filter.validate().expect("a restored filter is valid");
     let mut now = Timestamp::MIN;
     for step in 0..40 {
-        if filter.memory_bytes() > BEARABLE_BYTES {
+        let bytes = filter.memory_bytes();
+        assert!(filter.max_bytes().is_none_or(|most| bytes as u64 <= most), "{bytes} bytes are more than is allowed");
+        if bytes > BEARABLE_BYTES {
             return;
         }
         let number = random();
