@@ -73,15 +73,15 @@ impl From<Verdict> for Added {
 
 /// One answer an item; a single one, as most commands ask for, is not allocated.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Answers<T> {
-    One(T),
-    Many(Vec<T>),
+pub(crate) enum Answers {
+    One(Added),
+    Many(Vec<Added>),
 }
 
-impl<T> Deref for Answers<T> {
-    type Target = [T];
+impl Deref for Answers {
+    type Target = [Added];
 
-    fn deref(&self) -> &[T] {
+    fn deref(&self) -> &[Added] {
         match self {
             Answers::One(answer) => std::slice::from_ref(answer),
             Answers::Many(answers) => answers,
@@ -92,7 +92,7 @@ impl<T> Deref for Answers<T> {
 /// What became of the items of a command.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
-    pub(crate) added: Answers<Added>,
+    pub(crate) added: Answers,
     /// Why some were rejected, if some were: all for the same reason, since a rejection leaves the filter as it is.
     pub(crate) full: Option<Full>,
 }
@@ -196,19 +196,11 @@ impl Filter {
         }
     }
 
-    /// Asks for the memory of an item, for a question that follows soon.
+    /// The hash of an item that is asked about soon: its memory is on the way.
     pub(crate) fn prefetch(&self, item: impl AsRef<[u8]>) -> ItemHash {
         match &self.window {
-            Window::Time(filter) => {
-                let hash = filter.hash(item);
-                filter.prefetch_hash(hash);
-                hash
-            }
-            Window::Count(filter) => {
-                let hash = filter.hash(item);
-                filter.prefetch_hash(hash);
-                hash
-            }
+            Window::Time(filter) => filter.prefetch(item),
+            Window::Count(filter) => filter.prefetch(item),
         }
     }
 

@@ -104,11 +104,13 @@ impl TimeBloom {
         ItemHash::new(item, self.seed())
     }
 
-    /// Asks for the memory that a question about an item needs, and does not wait for it: for those who have something
-    /// else to do before they ask. Changes nothing but the time that takes.
+    /// The item's hash, for a question that follows soon: asks for the memory that it needs, and does not wait for it. For
+    /// those who have something else to do before they ask.
     #[inline]
-    pub fn prefetch_hash(&self, hash: ItemHash) {
+    pub fn prefetch(&self, item: impl AsRef<[u8]>) -> ItemHash {
+        let hash = self.hash(item);
         self.window.slices.prefetch(&[hash], Which::All);
+        hash
     }
 
     /// Records an item at `now`. If it was in the window already, its time starts anew.
