@@ -225,6 +225,7 @@ impl Window {
                 guarded::next(self, &observed, &row)
             }
         };
+        self.make_room(&opening, now);
         self.accept(&opening)?;
         self.shift(&observed, &opening, now);
         Ok(())

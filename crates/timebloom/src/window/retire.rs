@@ -1,6 +1,7 @@
 //! Dropping slices whose items have all left the window.
 
 use super::Window;
+use super::shift::Opening;
 use crate::policy::Policy;
 use crate::timestamp::Timestamp;
 
@@ -42,6 +43,18 @@ impl Window {
             self.slices.narrow(self.config.copying());
         }
         rate
+    }
+
+    /// Drops slices that have expired and stayed nevertheless, oldest first, while `opening` does not fit the memory limit
+    /// beside them: a filter whose items have all expired takes new ones.
+    pub(super) fn make_room(&mut self, opening: &Opening, now: Timestamp) {
+        // with those that it opens, an insertion needs `hashes`
+        let needed = self.live(now).max(self.slices.hashes() - 1);
+        while self.slices.len() > needed && self.over_limit(opening).is_some() {
+            self.drop_oldest();
+            self.slices.narrow(self.config.copying());
+            self.counters.retired += 1;
+        }
     }
 
     /// How many slices stay even when they have expired. The paper keeps its `k + l`; the guarded policy keeps nothing.
