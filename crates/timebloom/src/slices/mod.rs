@@ -275,9 +275,6 @@ impl Slices {
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) {
         debug_assert!(self.len() >= self.hashes(), "too few slices: {}", self.len());
         debug_assert!(now >= self.newest, "time is clamped before it comes here");
-        if self.clearing.is_some() {
-            self.clear_for(hash);
-        }
         self.newest = now;
         self.generation_items += 1;
         self.set_bits(hash);

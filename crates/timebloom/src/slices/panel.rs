@@ -289,7 +289,14 @@ impl Panel {
 
     #[inline]
     pub(super) fn line(&self, hash: ItemHash) -> usize {
-        let (_, line) = wide_product(hash.as_u64().wrapping_mul(self.multiplier), u64::from(self.lines));
+        self.line_of(hash, self.lines.into())
+    }
+
+    /// The same, given the number of lines as [`super::wide::Wide`] keeps it: an instruction less.
+    #[inline]
+    pub(super) fn line_of(&self, hash: ItemHash, lines: u64) -> usize {
+        debug_assert_eq!(lines, self.lines.into(), "the lines of another panel");
+        let (_, line) = wide_product(hash.as_u64().wrapping_mul(self.multiplier), lines);
         #[allow(clippy::cast_possible_truncation)] // below `lines`, a u32
         let line = line as usize;
         line

@@ -193,8 +193,8 @@ impl Slices {
     #[inline]
     pub(super) fn set_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(_) = self.way {
-            return super::simd::set_in_wide(&mut self.panels, hash);
+        if let Way::Wide(wide) = &self.way {
+            return super::simd::set_in_wide(&mut self.panels, wide, hash);
         }
         self.set_any_bits(hash);
     }
@@ -202,8 +202,8 @@ impl Slices {
     /// [`set_bits`](Self::set_bits) for several items.
     pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(_) = self.way {
-            return super::simd::set_all_in_wide(&mut self.panels, hashes);
+        if let Way::Wide(wide) = &self.way {
+            return super::simd::set_all_in_wide(&mut self.panels, wide, hashes);
         }
         hashes.iter().for_each(|&hash| self.set_any_bits(hash));
     }
@@ -211,6 +211,9 @@ impl Slices {
     /// [`set_bits`](Self::set_bits) for any row. Away from the short way.
     #[inline(never)]
     fn set_any_bits(&mut self, hash: ItemHash) {
+        if self.clearing.is_some() {
+            self.clear_for(hash);
+        }
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
             return super::simd::set(&mut self.panels, hash);
@@ -250,13 +253,13 @@ mod tests {
                     simd::set(&mut fast.panels, hash);
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                    if matches!(slices.way, Way::Wide(_)) {
-                        let mut wide = slices.clone();
-                        simd::set_in_wide(&mut wide.panels, hash);
-                        assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                        let mut wide = slices.clone();
-                        simd::set_all_in_wide(&mut wide.panels, &[hash; 2]);
-                        assert!(wide.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                    if let Way::Wide(wide) = &slices.way {
+                        let mut fast = slices.clone();
+                        simd::set_in_wide(&mut fast.panels, wide, hash);
+                        assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
+                        let mut fast = slices.clone();
+                        simd::set_all_in_wide(&mut fast.panels, wide, &[hash; 2]);
+                        assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     }
                     slices.insert(hash, Timestamp::MIN);
                     assert!(fast.stored_words().eq(slices.stored_words()), "seed {seed}, item {item}");

@@ -40,7 +40,7 @@ impl Slices {
             return self.has_long_run(hash, range);
         }
         let inside = (u64::MAX >> (64 - range.len())) << range.start;
-        runs(self.true_matches(hash) & inside, self.hashes.into()) != 0
+        is_run_in(self.true_matches(hash) & inside, self.hashes.into())
     }
 
     /// [`has_run`](Self::has_run) in the first `live` slices, for up to [`AT_ONCE`] items.
@@ -147,25 +147,45 @@ impl Slices {
 /// Which of these have a run of `length` set bits.
 #[inline(always)] // with the instructions of the caller
 pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
-    found.map(|found| runs(found, length) != 0)
+    match more_than_eight(length) {
+        Some(more) => found.map(|found| runs_of_eight_and(more, found)).map(|runs| runs != 0),
+        None => found.map(|found| has_any_run(found, length)),
+    }
 }
 
-/// Where runs of `length` set bits begin: bit `i` when bits `i..i + length` are all set.
+/// Whether there is a run of `length` set bits.
 #[inline]
-pub(super) fn runs(bits: u64, length: u32) -> u64 {
-    // after each step, bit `i` says that `have` bits are set from there on
+pub(super) fn is_run_in(bits: u64, length: u32) -> bool {
+    match more_than_eight(length) {
+        Some(more) => runs_of_eight_and(more, bits) != 0,
+        None => has_any_run(bits, length),
+    }
+}
+
+/// How many more than eight a run has that is eight to sixteen long, as the error rates take that are asked for most.
+#[inline]
+fn more_than_eight(length: u32) -> Option<u32> {
+    let more = length.wrapping_sub(8);
+    (more <= 8).then_some(more)
+}
+
+/// Where runs of eight set bits and so many more begin, up to eight.
+#[inline]
+fn runs_of_eight_and(more: u32, bits: u64) -> u64 {
+    // after each step, bit `i` says that so many bits are set from there on
+    let two = bits & bits >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    eight & eight >> more
+}
+
+/// Whether there is a run of any length. Away from the short way.
+#[inline(never)]
+fn has_any_run(bits: u64, length: u32) -> bool {
     let (mut runs, mut have) = (bits, 1);
-    if length >= 8 {
-        runs &= runs >> 1;
-        runs &= runs >> 2;
-        runs &= runs >> 4;
-        have = 8;
+    while have * 2 < length {
+        runs &= runs >> have;
+        have *= 2;
     }
-    if length > 16 || have == 1 {
-        while have * 2 < length {
-            runs &= runs >> have;
-            have *= 2;
-        }
-    }
-    runs & runs >> (length - have)
+    runs & runs >> (length - have) != 0
 }
