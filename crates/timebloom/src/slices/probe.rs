@@ -150,7 +150,8 @@ impl Slices {
     pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
         if let Way::Wide(wide) = &self.way {
-            return super::simd::matches_each_in_wide(&self.panels, wide, hashes, found);
+            let find = if self.is_far { super::simd::matches_each_in_far } else { super::simd::matches_each_in_wide };
+            return find(&self.panels, wide, hashes, found);
         }
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
@@ -233,7 +234,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "it has no vector instructions")]
     fn vector_instructions_do_the_same() {
         assert!(simd::available(), "this machine cannot run the test");
-        let (mut wide_rows, mut long_rows) = (0, 0);
+        // wide rows by their panels
+        let (mut wide_rows, mut long_rows) = ([0; 9], 0);
         for seed in 0..40 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut slices = Slices::new(random.usize(1..=64), Tick::ONE);
@@ -263,37 +265,56 @@ mod tests {
                     }
                     slices.insert(hash, Timestamp::MIN);
                     assert!(fast.stored_words().eq(slices.stored_words()), "seed {seed}, item {item}");
-                    for probe in [item, random.u32(..=item), random.u32(..)] {
-                        let hash = ItemHash::new(probe.to_le_bytes(), seed);
-                        let expected = matches_portably(&slices.panels, hash);
-                        assert_eq!(simd::matches(&slices.panels, hash), expected);
-                        if let Way::Wide(wide) = &slices.way {
-                            wide_rows += 1;
-                            for live in [slices.len(), random.usize(0..=slices.len())] {
-                                let (panels, length) = (&slices.panels, slices.hashes.into());
-                                let has_run = slices.has_run(hash, 0..live);
-                                assert_eq!(simd::has_run_in_wide(panels, wide, hash, live, length), has_run);
-                                assert_eq!(slices.has_runs(&[hash; AT_ONCE], live), [has_run; AT_ONCE]);
-                            }
-                            let mut found = [0; AT_ONCE];
-                            simd::matches_each_in_wide(&slices.panels, wide, &[hash; AT_ONCE], &mut found);
-                            let all = u64::MAX >> (64 - slices.len());
-                            assert_eq!(found.map(|found| found & all), [expected; AT_ONCE]);
-                        }
-                        assert!(slices.panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
-                        if let Way::Long(long) = &slices.way {
-                            long_rows += 1;
-                            let expected = matches_long_portably(&slices.panels, long, hash);
-                            assert_eq!(simd::matches_long(&slices.panels, long, hash), expected);
-                        }
-                        let mut found = [0; AT_ONCE];
-                        simd::matches_each(&slices.panels, &[hash; AT_ONCE], &mut found);
-                        assert_eq!(found, [expected; AT_ONCE]);
-                        simd::prefetch(&slices.panels, &[hash]);
+                    let items: [u32; AT_ONCE] = std::array::from_fn(|place| match place {
+                        0 => item,
+                        1..8 => random.u32(..=item),
+                        _ => random.u32(..),
+                    });
+                    let hashes = items.map(|item| ItemHash::new(item.to_le_bytes(), seed));
+                    finds_the_same(&slices, &hashes, random.usize(0..=slices.len()));
+                    match &slices.way {
+                        Way::Wide(_) => wide_rows[slices.panels.len()] += 1,
+                        Way::Long(_) => long_rows += 1,
+                        Way::Any => {}
                     }
                 }
             }
         }
-        assert!(wide_rows > 1_000 && long_rows > 1_000, "{wide_rows}, {long_rows}");
+        assert!(wide_rows[2..].iter().all(|&rows| rows > 10) && long_rows > 1_000, "{wide_rows:?}, {long_rows}");
+    }
+
+    /// Asks for items in all ways that there are, and for the first `live` slices.
+    fn finds_the_same(slices: &Slices, hashes: &[ItemHash; AT_ONCE], live: usize) {
+        let panels = &slices.panels[..];
+        let expected = hashes.map(|hash| matches_portably(panels, hash));
+        let mut found = [0; AT_ONCE];
+        simd::matches_each(panels, hashes, &mut found);
+        assert_eq!(found, expected);
+        for (&hash, expected) in hashes.iter().zip(expected) {
+            assert_eq!(simd::matches(panels, hash), expected);
+            assert!(panels.iter().all(|panel| simd::read(panel, hash) == panel.read(hash)));
+        }
+        simd::prefetch(panels, hashes);
+        match &slices.way {
+            Way::Any => {}
+            Way::Wide(wide) => {
+                for find in [simd::matches_each_in_wide, simd::matches_each_in_far] {
+                    let mut found = [0; AT_ONCE];
+                    find(panels, wide, hashes, &mut found);
+                    assert_eq!(found.map(|found| found & u64::MAX >> (64 - slices.len())), expected);
+                }
+                for live in [slices.len(), live] {
+                    let have_run = hashes.map(|hash| slices.has_run(hash, 0..live));
+                    let in_wide = |hash| simd::has_run_in_wide(panels, wide, hash, live, slices.hashes.into());
+                    assert_eq!(hashes.map(in_wide), have_run);
+                    assert_eq!(slices.has_runs(hashes, live), have_run);
+                }
+            }
+            Way::Long(long) => {
+                for &hash in hashes {
+                    assert_eq!(simd::matches_long(panels, long, hash), matches_long_portably(panels, long, hash));
+                }
+            }
+        }
     }
 }

@@ -52,7 +52,9 @@ impl Slices {
             }
             return answers;
         }
-        self.prefetch(hashes, Which::All);
+        if !matches!(self.way, Way::Wide(_)) {
+            self.prefetch(hashes, Which::All);
+        }
         let mut found = [0; AT_ONCE];
         self.matches_each(hashes, &mut found);
         let inside = u64::MAX >> (64 - live);

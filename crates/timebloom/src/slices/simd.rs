@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
+use std::{array, ptr};
 
 use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel, shared_fields};
@@ -72,6 +73,14 @@ pub(super) fn matches_each_in_wide(panels: &[Panel], wide: &Wide, hashes: &[Item
     debug_assert!(available(), "checked by the caller");
     // SAFETY: the caller has seen that the features are there
     unsafe { matches_each_in_wide_avx2(panels, wide, hashes, found) }
+}
+
+/// The same for a row that is too large for the nearer caches.
+#[inline]
+pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    debug_assert!(available(), "checked by the caller");
+    // SAFETY: the caller has seen that the features are there
+    unsafe { matches_each_in_far_avx2(panels, wide, hashes, found) }
 }
 
 /// See [`super::query`]. Needs [`available`].
@@ -225,19 +234,27 @@ fn from_youngest(panel: &Panel, lanes: u8) -> u8 {
 /// One bit per lane of a line of a panel of eight: whether it lacks the item's bit.
 #[target_feature(enable = "avx2")]
 fn missing_in_line8(panel: &Panel, line: usize, bits: Bits) -> u8 {
-    let line = line8(panel, line).cast::<__m256i>();
-    // SAFETY: a line has 64 readable bytes; unaligned loads
-    let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
-    missing(low, high, bits)
+    // SAFETY: a line of this panel
+    missing_of_one(unsafe { halves(line8(panel, line).cast(), bits) })
 }
 
-/// One bit per word: whether it lacks its bit.
+/// The item's bits in a line of a panel of eight, each word half as long: 0, or something else. They come as those of lanes
+/// 0, 1, 4, 5, 2, 3, 6, 7.
+///
+/// # Safety
+///
+/// A line can be read there.
 #[target_feature(enable = "avx2")]
-fn missing(low: __m256i, high: __m256i, bits: Bits) -> u8 {
-    let (low, high) = (_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high));
-    // halves of words become quarters, and stay 0 or something else: each word is half as long. They come as those of
-    // lanes 0, 1, 4, 5, 2, 3, 6, 7
-    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(low, high));
+unsafe fn halves(line: *const __m256i, bits: Bits) -> __m256i {
+    // SAFETY: the caller's promise: 64 readable bytes; unaligned loads
+    let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
+    _mm256_packs_epi32(_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high))
+}
+
+/// One bit per lane: whether it lacks the item's bit.
+#[target_feature(enable = "avx2")]
+fn missing_of_one(halves: __m256i) -> u8 {
+    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
     let missing = _mm256_cmpeq_epi32(halves, _mm256_setzero_si256());
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // eight bits
     let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(missing)) as u8;
@@ -249,42 +266,48 @@ fn missing(low: __m256i, high: __m256i, bits: Bits) -> u8 {
 fn missing_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     let mut missing = 0;
-    let (fours, rest) = panels.as_chunks();
-    let (lines, _) = wide.lines.as_chunks();
+    let (fours, rest) = panels.as_chunks::<4>();
+    let (lines, _) = wide.lines.as_chunks::<4>();
     for ((panels, lines), four) in fours.iter().zip(lines).zip(&wide.fours) {
-        missing |= missing_in_four(panels.each_ref(), lines, four, hash, bits);
+        let halves = [0, 1, 2, 3].map(|place| halves_in(&panels[place], lines[place], hash, bits));
+        missing |= missing_of_four_panels(halves, four);
     }
     for (panel, &lines) in rest.iter().zip(&wide.lines[panels.len() - rest.len()..]) {
-        missing |= missing_in_one(panel, lines, hash, bits);
+        missing |= by_age(panel, missing_of_one(halves_in(panel, lines, hash, bits)));
     }
     missing
 }
 
-/// The same for a row of five panels: without loops, a sixth fewer instructions.
+/// The same for a row of four panels or more, up to seven: without loops, a sixth fewer instructions.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_five([a, b, c, d, last]: &[Panel; 5], wide: &Wide, hash: ItemHash) -> u64 {
+fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
-    let (lines, last_lines) = (wide.lines.first_chunk().expect("eight are more than four"), wide.lines[4]);
-    missing_in_four([a, b, c, d], lines, &wide.fours[0], hash, bits) | missing_in_one(last, last_lines, hash, bits)
+    let halves = array::from_fn(|place| halves_in(&panels[place], wide.lines[place], hash, bits));
+    missing_of_some(panels, wide, halves)
 }
 
-/// Which slices of one panel of a wide row lack the item's bit.
+/// The same, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_one(panel: &Panel, lines: u64, hash: ItemHash, bits: Bits) -> u64 {
-    by_age(panel, missing_in_line8(panel, panel.line_of(hash, lines), bits))
+fn missing_of_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
+    const { assert!(PANELS >= 4 && PANELS < 8) };
+    let mut missing = missing_of_four_panels([halves[0], halves[1], halves[2], halves[3]], &wide.fours[0]);
+    for place in 4..PANELS {
+        missing |= by_age(&panels[place], missing_of_one(halves[place]));
+    }
+    missing
 }
 
-/// Which slices of four panels of a wide row lack the item's bit.
+/// [`halves`] of the item's line in a panel of a wide row, which has so many.
+#[target_feature(enable = "avx2")]
+fn halves_in(panel: &Panel, lines: u64, hash: ItemHash, bits: Bits) -> __m256i {
+    // SAFETY: a line of this panel
+    unsafe { halves(line8(panel, panel.line_of(hash, lines)).cast(), bits) }
+}
+
+/// Which slices of four panels of a wide row lack the item's bit, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_four(panels: [&Panel; 4], lines: &[u64; 4], four: &Four, hash: ItemHash, bits: Bits) -> u64 {
-    let [a, b, c, d] = [0, 1, 2, 3].map(|place| {
-        let panel = panels[place];
-        let line = line8(panel, panel.line_of(hash, lines[place])).cast::<__m256i>();
-        // SAFETY: a line has 64 readable bytes; unaligned loads
-        let (low, high) = unsafe { (_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))) };
-        _mm256_packs_epi32(_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high))
-    });
-    // words become half as long, then a quarter, then a byte, and stay 0 or something else. They come as `Four` says
+fn missing_of_four_panels([a, b, c, d]: [__m256i; 4], four: &Four) -> u64 {
+    // words that are half as long become a quarter, then a byte, and stay 0 or something else. They come as `Four` says
     let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     // SAFETY: 32 readable bytes; unaligned load
     let by_age = unsafe { _mm256_loadu_si256(four.by_age.as_ptr().cast()) };
@@ -321,19 +344,41 @@ fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT
     }
 }
 
+/// A row of so many wide panels as those have that are asked for most: at error rates of 0.01 and 0.001.
+enum Row<'a> {
+    Five(&'a [Panel; 5]),
+    Six(&'a [Panel; 6]),
+    Other,
+}
+
+impl<'a> Row<'a> {
+    #[inline]
+    fn of(panels: &'a [Panel]) -> Self {
+        match panels.len() {
+            5 => panels.try_into().map_or(Row::Other, Row::Five),
+            6 => panels.try_into().map_or(Row::Other, Row::Six),
+            _ => Row::Other,
+        }
+    }
+}
+
 #[target_feature(enable = "avx2,bmi2")]
 fn has_run_in_wide_avx2(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
-    match panels.try_into() {
-        Ok(five) => has_run_within(!missing_in_five(five, wide, hash), live, length),
-        Err(_) => has_run_in_any_wide(panels, wide, hash, live, length),
+    match Row::of(panels) {
+        Row::Five(panels) => has_run_within(!missing_in_some(panels, wide, hash), live, length),
+        Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, live, length),
     }
 }
 
 /// Away from the short way.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline(never)]
-fn has_run_in_any_wide(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
-    has_run_within(!missing_in_wide(panels, wide, hash), live, length)
+fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
+    let missing = match Row::of(panels) {
+        Row::Six(panels) => missing_in_some(panels, wide, hash),
+        Row::Five(_) | Row::Other => missing_in_wide(panels, wide, hash),
+    };
+    has_run_within(!missing, live, length)
 }
 
 /// Whether there is a run of `length` among the first `live` bits.
@@ -347,9 +392,49 @@ fn has_run_within(found: u64, live: usize, length: u32) -> bool {
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_each_in_wide_avx2(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     let items = found.iter_mut().zip(hashes);
-    match panels.try_into() {
-        Ok(five) => items.for_each(|(found, &hash)| *found = !missing_in_five(five, wide, hash)),
-        Err(_) => items.for_each(|(found, &hash)| *found = !missing_in_wide(panels, wide, hash)),
+    match Row::of(panels) {
+        Row::Five(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
+        Row::Six(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
+        Row::Other => items.for_each(|(found, &hash)| *found = !missing_in_wide(panels, wide, hash)),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn matches_each_in_far_avx2(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    match Row::of(panels) {
+        Row::Five(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Six(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Other => {
+            prefetch(panels, hashes);
+            matches_each_in_wide_avx2(panels, wide, hashes, found);
+        }
+    }
+}
+
+/// First asks for the lines of all items, and remembers where they are.
+#[target_feature(enable = "avx2,bmi2")]
+fn matches_each_in_some<const PANELS: usize>(
+    panels: &[Panel; PANELS],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    found: &mut [u64; AT_ONCE],
+) {
+    let mut lines = [[ptr::null::<__m256i>(); PANELS]; AT_ONCE];
+    let firsts = panels.each_ref().map(|panel| line8(panel, 0).cast::<[u64; MAX_WIDTH]>());
+    for (lines, &hash) in lines.iter_mut().zip(hashes) {
+        for place in 0..PANELS {
+            // SAFETY: a line of this panel; and prefetching has no effect but on time
+            unsafe {
+                let line = firsts[place].add(panels[place].line_of(hash, wide.lines[place]));
+                _mm_prefetch::<_MM_HINT_T0>(line.cast());
+                lines[place] = line.cast();
+            }
+        }
+    }
+    for ((found, lines), &hash) in found.iter_mut().zip(&lines).zip(hashes) {
+        let bits = bits_of(shared_fields(hash));
+        // SAFETY: the lines of these panels
+        *found = !missing_of_some(panels, wide, lines.map(|line| unsafe { halves(line, bits) }));
     }
 }
 
