@@ -235,7 +235,10 @@ fn from_youngest(panel: &Panel, lanes: u8) -> u8 {
 #[target_feature(enable = "avx2")]
 fn missing_in_line8(panel: &Panel, line: usize, bits: Bits) -> u8 {
     // SAFETY: a line of this panel
-    missing_of_one(unsafe { halves(line8(panel, line).cast(), bits) })
+    let halves = unsafe { halves(line8(panel, line).cast(), bits) };
+    #[allow(clippy::cast_possible_truncation)] // eight bits
+    let missing = zeros(_mm256_permute4x64_epi64::<0b11_01_10_00>(halves)) as u8;
+    missing
 }
 
 /// The item's bits in a line of a panel of eight, each word half as long: 0, or something else. They come as those of lanes
@@ -251,14 +254,11 @@ unsafe fn halves(line: *const __m256i, bits: Bits) -> __m256i {
     _mm256_packs_epi32(_mm256_and_si256(low, bits.low), _mm256_and_si256(high, bits.high))
 }
 
-/// One bit per lane: whether it lacks the item's bit.
+/// One bit for each of eight numbers: whether it is 0.
 #[target_feature(enable = "avx2")]
-fn missing_of_one(halves: __m256i) -> u8 {
-    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
-    let missing = _mm256_cmpeq_epi32(halves, _mm256_setzero_si256());
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // eight bits
-    let lanes = _mm256_movemask_ps(_mm256_castsi256_ps(missing)) as u8;
-    lanes
+fn zeros(numbers: __m256i) -> u32 {
+    let zeros = _mm256_cmpeq_epi32(numbers, _mm256_setzero_si256());
+    _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
 }
 
 /// Which slices of a wide row lack the item's bit.
@@ -272,8 +272,8 @@ fn missing_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
         let halves = [0, 1, 2, 3].map(|place| halves_in(&panels[place], lines[place], hash, bits));
         missing |= missing_of_four_panels(halves, four);
     }
-    for (panel, &lines) in rest.iter().zip(&wide.lines[panels.len() - rest.len()..]) {
-        missing |= by_age(panel, missing_of_one(halves_in(panel, lines, hash, bits)));
+    for ((panel, &lines), single) in rest.iter().zip(&wide.lines[panels.len() - rest.len()..]).zip(&wide.singles) {
+        missing |= missing_of_single(halves_in(panel, lines, hash, bits), single, panel.ages);
     }
     missing
 }
@@ -292,7 +292,7 @@ fn missing_of_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, h
     const { assert!(PANELS >= 4 && PANELS < 8) };
     let mut missing = missing_of_four_panels([halves[0], halves[1], halves[2], halves[3]], &wide.fours[0]);
     for place in 4..PANELS {
-        missing |= by_age(&panels[place], missing_of_one(halves[place]));
+        missing |= missing_of_single(halves[place], &wide.singles[place - 4], panels[place].ages);
     }
     missing
 }
@@ -314,6 +314,17 @@ fn missing_of_four_panels([a, b, c, d]: [__m256i; 4], four: &Four) -> u64 {
     let missing = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(bytes, by_age), _mm256_setzero_si256());
     let missing = _mm256_movemask_epi8(missing).cast_unsigned();
     _pdep_u64(missing.into(), four.ages[0]) | _pdep_u64((missing >> 16).into(), four.ages[1])
+}
+
+/// Which slices of one panel of a wide row lack the item's bit, given what its line has, in which order the slices are
+/// there, and the panel's ages.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_of_single(halves: __m256i, single: &[u32; MAX_WIDTH], ages: u64) -> u64 {
+    // SAFETY: 32 readable bytes; unaligned load
+    let single = unsafe { _mm256_loadu_si256(single.as_ptr().cast()) };
+    let missing = zeros(_mm256_permutevar8x32_epi32(halves, single));
+    // lanes without a slice have no place to go to
+    _pdep_u64(missing.into(), ages)
 }
 
 /// The bits of eight lanes, put where their slices are in the row.

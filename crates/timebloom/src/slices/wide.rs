@@ -3,6 +3,8 @@
 //! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to put these in the
 //! order of the row is made here, once a shift, and what else spares queries and insertions an instruction for each panel.
 
+use std::array;
+
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
 /// The most panels of such a row.
@@ -13,6 +15,8 @@ const MOST: usize = 2 * 4;
 pub(super) struct Wide {
     /// For the first four panels, and the next four.
     pub(super) fours: [Four; 2],
+    /// For up to three more behind those: where the slices of a panel are, youngest first, among its lanes as they come.
+    pub(super) singles: [[u32; MAX_WIDTH]; 3],
     /// The lines of each panel.
     pub(super) lines: [u64; MOST],
     /// How many panels, from the first on, have slices that take insertions.
@@ -36,12 +40,16 @@ const HALF: usize = 16;
 
 impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(super) const BYTES: usize = 168;
+    pub(super) const BYTES: usize = 264;
 
     pub(super) fn of(panels: &[Panel]) -> Self {
         let mut wide = Wide::default();
-        for (four, panels) in wide.fours.iter_mut().zip(panels.as_chunks().0) {
+        let (fours, rest) = panels.as_chunks();
+        for (four, panels) in wide.fours.iter_mut().zip(fours) {
             *four = Four::of(panels);
+        }
+        for (single, panel) in wide.singles.iter_mut().zip(rest) {
+            *single = array::from_fn(|index| COMING[panel.lane(index)]);
         }
         for (lines, panel) in wide.lines.iter_mut().zip(panels) {
             *lines = panel.lines().into();
@@ -59,7 +67,7 @@ impl Wide {
 
     /// Whether slices have the same order, whatever stands behind the last.
     pub(super) fn is_same_as(&self, other: &Wide) -> bool {
-        let is_same_row = (self.lines, self.receiving) == (other.lines, other.receiving);
+        let is_same_row = (self.singles, self.lines, self.receiving) == (other.singles, other.lines, other.receiving);
         is_same_row
             && self.fours.iter().zip(&other.fours).all(|(four, other)| {
                 let slices = other.ages.map(|ages| ages.count_ones() as usize);
@@ -94,6 +102,9 @@ impl Four {
         four
     }
 }
+
+/// Where each lane of a panel comes when it is looked at alone.
+const COMING: [u32; MAX_WIDTH] = [0, 1, 4, 5, 2, 3, 6, 7];
 
 /// Where in its half the byte of each lane is, among those of its panel.
 const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
