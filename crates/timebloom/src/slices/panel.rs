@@ -71,8 +71,8 @@ pub(super) struct Panel {
     multiplier: u64,
     /// The positions of its slices among the first 64 of the row: bit `i` for position `i`.
     pub(super) ages: u64,
-    /// In `1..=MAX_LINES`.
-    lines: u32,
+    /// In `1..=MAX_LINES`. A word of its own: as a factor it needs no instruction to load it.
+    lines: u64,
     /// Tells panels apart.
     id: u16,
     /// Bytes before the first line, so that lines do not straddle cache lines. A multiple of 8 below 64.
@@ -81,10 +81,9 @@ pub(super) struct Panel {
     pub(super) width: u8,
     /// Slices in it. In `0..=width`.
     pub(super) live: u8,
-    /// The seat of the youngest slice. In `0..8`.
-    pub(super) youngest: u8,
-    /// The seat of lane 0. In `0..8`; 0 if there is a lane for each seat.
-    pub(super) base: u8,
+    /// The seat of the youngest slice, in the lower four bits, and that of lane 0, in the upper ones. In `0..8`; the latter
+    /// is 0 if there is a lane for each seat.
+    seats: u8,
     /// One bit per lane: whether a slice has gone from it and left its bits.
     used: u8,
     /// One bit per lane: whether it takes insertions.
@@ -131,8 +130,7 @@ impl Panel {
     /// Its first slice gets the seat before `seat`.
     pub(super) fn new(lines: u32, id: u16, width: usize, seat: u8) -> Self {
         let mut panel = Self::without_words(lines, id, width);
-        panel.youngest = seat;
-        panel.base = panel.base_for(width);
+        panel.take_seats(seat, Self::base_for(width, seat, 0));
         panel.take_words(vec![0; lines as usize * width + panel.spare_words()]);
         panel
     }
@@ -142,13 +140,12 @@ impl Panel {
             words: Box::default(),
             multiplier: splitmix64(id.into()) | 1 | 1 << 63,
             ages: 0,
-            lines,
+            lines: lines.into(),
             id,
             padding_bytes: 0,
             width: small(width),
             live: 0,
-            youngest: 0,
-            base: 0,
+            seats: 0,
             used: 0,
             open: 0,
         }
@@ -170,15 +167,15 @@ impl Panel {
 
     /// Words to allocate on top of those of the lines.
     pub(super) fn spare_words(&self) -> usize {
-        spare_words(self.lines as usize, self.width())
+        spare_words(self.lines() as usize, self.width())
     }
 
     /// Takes the words of all lines, and [`spare_words`](Self::spare_words) more behind them.
     pub(super) fn take_words(&mut self, words: Vec<u64>) {
-        let lines = self.lines as usize * self.width();
+        let lines = self.lines() as usize * self.width();
         debug_assert_eq!(words.len(), lines + self.spare_words(), "the words of another panel");
         self.words = words.into_boxed_slice();
-        let padding = padding_of(&self.words, aligning_words(self.lines as usize, self.width()));
+        let padding = padding_of(&self.words, aligning_words(self.lines() as usize, self.width()));
         self.padding_bytes = small(padding * size_of::<u64>());
         if padding > 0 && self.live > 0 {
             self.words.copy_within(..lines, padding);
@@ -190,12 +187,14 @@ impl Panel {
     }
 
     pub(super) fn lines(&self) -> u32 {
-        self.lines
+        #[allow(clippy::cast_possible_truncation)] // it was one
+        let lines = self.lines as u32;
+        lines
     }
 
     /// The size of its slices.
     pub(super) fn slice_bits(&self) -> u64 {
-        64 * u64::from(self.lines)
+        64 * self.lines
     }
 
     pub(super) fn width(&self) -> usize {
@@ -213,25 +212,38 @@ impl Panel {
     }
 
     /// The seat of its youngest slice.
+    #[inline]
     pub(super) fn youngest(&self) -> u8 {
-        self.youngest
+        self.seats & 7
+    }
+
+    /// The seat of lane 0.
+    #[inline]
+    pub(super) fn base(&self) -> u8 {
+        self.seats >> 4
+    }
+
+    /// Sets the seats of its youngest slice and of lane 0.
+    pub(super) fn take_seats(&mut self, youngest: u8, base: u8) {
+        debug_assert!(youngest < 8 && base < 8, "there are eight seats");
+        self.seats = youngest | base << 4;
     }
 
     /// Whether the fields of an item are the same here as in every other panel that shares them.
     #[inline]
     pub(super) fn shares_fields(&self) -> bool {
-        self.lines >= SHARED_LINES
+        self.lines >= SHARED_LINES.into()
     }
 
     /// Its lines and its width.
     pub(super) fn shape(&self) -> (usize, usize) {
-        (self.lines as usize, self.width())
+        (self.lines() as usize, self.width())
     }
 
     /// See [`is_wide_panel`].
     #[inline]
     pub(super) fn is_wide(&self) -> bool {
-        is_wide_panel(self.lines as usize, self.width())
+        is_wide_panel(self.lines() as usize, self.width())
     }
 
     /// The lanes that take insertions, a bit each.
@@ -250,24 +262,25 @@ impl Panel {
         if self.width() == MAX_WIDTH { MAX_WIDTH - self.live() } else { self.lane(0) }
     }
 
-    /// The seat of lane 0 in a panel of so many lanes: all that are free are those of new slices.
-    fn base_for(&self, width: usize) -> u8 {
+    /// The seat of lane 0 in a panel of so many lanes, given the seat of the youngest of `live` slices: all lanes that are
+    /// free are those of new slices.
+    fn base_for(width: usize, youngest: u8, live: usize) -> u8 {
         if width == MAX_WIDTH {
             return 0;
         }
-        small((usize::from(self.youngest) + MAX_WIDTH + self.live() - width) % MAX_WIDTH)
+        small((usize::from(youngest) + MAX_WIDTH + live - width) % MAX_WIDTH)
     }
 
     /// The seat of its `index`-th slice, youngest first.
     #[inline]
     fn seat(&self, index: usize) -> usize {
-        (usize::from(self.youngest) + index) % MAX_WIDTH
+        (usize::from(self.youngest()) + index) % MAX_WIDTH
     }
 
     /// The lane of its `index`-th slice, youngest first.
     #[inline]
     pub(super) fn lane(&self, index: usize) -> usize {
-        (self.seat(index) + MAX_WIDTH - usize::from(self.base)) % MAX_WIDTH
+        (self.seat(index) + MAX_WIDTH - usize::from(self.base())) % MAX_WIDTH
     }
 
     #[inline]
@@ -284,19 +297,12 @@ impl Panel {
     /// An item's fields in the order of the lanes, that of lane 0 lowest.
     #[inline]
     pub(super) fn by_lane(&self, fields: u64) -> u64 {
-        fields.rotate_right(8 * u32::from(self.base))
+        fields.rotate_right(8 * u32::from(self.base()))
     }
 
     #[inline]
     pub(super) fn line(&self, hash: ItemHash) -> usize {
-        self.line_of(hash, self.lines.into())
-    }
-
-    /// The same, given the number of lines as [`super::wide::Wide`] keeps it: an instruction less.
-    #[inline]
-    pub(super) fn line_of(&self, hash: ItemHash, lines: u64) -> usize {
-        debug_assert_eq!(lines, self.lines.into(), "the lines of another panel");
-        let (_, line) = wide_product(hash.as_u64().wrapping_mul(self.multiplier), lines);
+        let (_, line) = wide_product(hash.as_u64().wrapping_mul(self.multiplier), self.lines);
         #[allow(clippy::cast_possible_truncation)] // below `lines`, a u32
         let line = line as usize;
         line
@@ -342,7 +348,7 @@ impl Panel {
     /// Makes a free lane the youngest slice, and tells whether it still has the bits of another one.
     pub(super) fn push(&mut self) -> bool {
         debug_assert!(self.has_free_lane(), "no free lane");
-        self.youngest = small((usize::from(self.youngest) + MAX_WIDTH - 1) % MAX_WIDTH);
+        self.take_seats(self.youngest().wrapping_sub(1) % 8, self.base());
         self.live += 1;
         let was_used = self.used >> self.lane(0) & 1 == 1;
         self.used &= !(1 << self.lane(0));
@@ -365,24 +371,25 @@ impl Panel {
     /// Set bits of the `index`-th slice, youngest first.
     pub(super) fn ones(&self, index: usize) -> u64 {
         let (lane, width) = (self.lane(index), self.width());
-        count_ones(&self.words()[..self.lines as usize * width], lane, width)
+        count_ones(&self.words()[..self.lines() as usize * width], lane, width)
     }
 
     /// Set bits of every lane.
     pub(super) fn ones_of_lanes(&self) -> [u32; MAX_WIDTH] {
-        count_lanes(&self.words()[..self.lines as usize * self.width()], self.width())
+        count_lanes(&self.words()[..self.lines() as usize * self.width()], self.width())
     }
 
     /// Copies the slices into a panel of another width. Every slice keeps its seat.
     pub(super) fn resize(&mut self, width: usize) {
         debug_assert!(self.live() <= width && WIDTHS.contains(&small(width)), "{width} lanes");
-        let mut resized = Panel::new(self.lines, self.id, width, self.youngest);
-        (resized.ages, resized.live, resized.base) = (self.ages, self.live, self.base_for(width));
+        let mut resized = Panel::new(self.lines(), self.id, width, self.youngest());
+        (resized.ages, resized.live) = (self.ages, self.live);
+        resized.take_seats(self.youngest(), Self::base_for(width, self.youngest(), self.live()));
         resized.open_youngest(self.open.count_ones() as usize);
         let lanes: Vec<(usize, usize)> =
             (0..self.live()).map(|index| (self.lane(index), resized.lane(index))).collect();
         let lines = self.words().chunks_exact(self.width()).zip(resized.words_mut().chunks_exact_mut(width));
-        for (from, to) in lines.take(self.lines as usize) {
+        for (from, to) in lines.take(self.lines() as usize) {
             for &(old, new) in &lanes {
                 to[new] = from[old];
             }
@@ -394,8 +401,9 @@ impl Panel {
 /// Without what depends on where in memory the words are.
 impl fmt::Debug for Panel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Panel { ages, lines, id, width, live, youngest, base, used, open, .. } = self;
-        let words = &self.words()[..*lines as usize * self.width()];
+        let Panel { ages, lines, id, width, live, used, open, .. } = self;
+        let (youngest, base) = (self.youngest(), self.base());
+        let words = &self.words()[..self.lines() as usize * self.width()];
         f.debug_struct("Panel")
             .field("id", id)
             .field("lines", lines)
@@ -410,7 +418,7 @@ impl fmt::Debug for Panel {
 impl Clone for Panel {
     fn clone(&self) -> Self {
         let mut copy = Panel { words: Box::default(), ..*self };
-        let lines = self.lines as usize * self.width();
+        let lines = self.lines() as usize * self.width();
         let mut words = Vec::with_capacity(self.words.len());
         words.extend_from_slice(&self.words()[..lines]);
         words.resize(self.words.len(), 0);

@@ -194,8 +194,8 @@ impl Slices {
     #[inline]
     pub(super) fn set_bits(&mut self, hash: ItemHash) {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            return super::simd::set_in_wide(&mut self.panels, wide, hash);
+        if let Way::Wide(_) = self.way {
+            return super::simd::set_in_wide(&mut self.panels, hash);
         }
         self.set_any_bits(hash);
     }
@@ -203,8 +203,8 @@ impl Slices {
     /// [`set_bits`](Self::set_bits) for several items.
     pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            return super::simd::set_all_in_wide(&mut self.panels, wide, hashes);
+        if let Way::Wide(_) = self.way {
+            return super::simd::set_all_in_wide(&mut self.panels, hashes);
         }
         hashes.iter().for_each(|&hash| self.set_any_bits(hash));
     }
@@ -255,12 +255,12 @@ mod tests {
                     simd::set(&mut fast.panels, hash);
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                    if let Way::Wide(wide) = &slices.way {
+                    if matches!(slices.way, Way::Wide(_)) {
                         let mut fast = slices.clone();
-                        simd::set_in_wide(&mut fast.panels, wide, hash);
+                        simd::set_in_wide(&mut fast.panels, hash);
                         assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                         let mut fast = slices.clone();
-                        simd::set_all_in_wide(&mut fast.panels, wide, &[hash; 2]);
+                        simd::set_all_in_wide(&mut fast.panels, &[hash; 2]);
                         assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     }
                     slices.insert(hash, Timestamp::MIN);

@@ -182,8 +182,8 @@ impl Slices {
 
 impl Panel {
     fn record(&self) -> PanelRecord {
-        let Panel { width, youngest, base, .. } = *self;
-        PanelRecord { id: self.id(), lines: self.lines(), width, youngest, base }
+        let (id, lines, youngest, base) = (self.id(), self.lines(), self.youngest(), self.base());
+        PanelRecord { id, lines, width: self.width, youngest, base }
     }
 
     /// For each word of a line the bits that count: those of free lanes do not.
@@ -197,7 +197,7 @@ impl Panel {
     fn restore(record: PanelRecord) -> Self {
         let PanelRecord { id, lines, width, youngest, base } = record;
         let mut panel = Panel::without_words(lines, id, width.into());
-        (panel.youngest, panel.base) = (youngest, base);
+        panel.take_seats(youngest, base);
         panel
     }
 

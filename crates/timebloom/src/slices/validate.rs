@@ -79,7 +79,7 @@ impl Slices {
             if !(1..=MAX_LINES).contains(&lines) {
                 return Err(format!("I4: slices of {lines} words in panel {id}, the most is {MAX_SLICE_BITS} bits"));
             }
-            let (live, youngest, base) = (panel.live(), panel.youngest(), panel.base);
+            let (live, youngest, base) = (panel.live(), panel.youngest(), panel.base());
             let is_legal = PanelRecord::WIDTHS.contains(&panel.width) && youngest < 8 && base < 8 && live <= width;
             // in a row, or, if there is a lane for each seat, round in a ring
             let fits = if width == MAX_WIDTH { base == 0 } else { live == 0 || panel.lane(0) + live <= width };

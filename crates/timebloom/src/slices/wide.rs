@@ -1,26 +1,15 @@
 //! Rows of wide panels only, which is what steady filters consist of.
 //!
 //! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to put these in the
-//! order of the row is made here, once a shift, and what else spares queries and insertions an instruction for each panel.
-
-use std::array;
+//! order of the row is made here, once a shift.
 
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
-
-/// The most panels of such a row.
-const MOST: usize = 2 * 4;
 
 /// The order of the slices in a row of wide panels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wide {
     /// For the first four panels, and the next four.
     pub(super) fours: [Four; 2],
-    /// For up to three more behind those: where the slices of a panel are, youngest first, among its lanes as they come.
-    pub(super) singles: [[u32; MAX_WIDTH]; 3],
-    /// The lines of each panel.
-    pub(super) lines: [u64; MOST],
-    /// How many panels, from the first on, have slices that take insertions.
-    pub(super) receiving: usize,
 }
 
 /// The order of the slices in four panels.
@@ -40,21 +29,13 @@ const HALF: usize = 16;
 
 impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(super) const BYTES: usize = 264;
+    pub(super) const BYTES: usize = 96;
 
     pub(super) fn of(panels: &[Panel]) -> Self {
         let mut wide = Wide::default();
-        let (fours, rest) = panels.as_chunks();
-        for (four, panels) in wide.fours.iter_mut().zip(fours) {
+        for (four, panels) in wide.fours.iter_mut().zip(panels.as_chunks().0) {
             *four = Four::of(panels);
         }
-        for (single, panel) in wide.singles.iter_mut().zip(rest) {
-            *single = array::from_fn(|index| COMING[panel.lane(index)]);
-        }
-        for (lines, panel) in wide.lines.iter_mut().zip(panels) {
-            *lines = panel.lines().into();
-        }
-        wide.receiving = panels.iter().take_while(|panel| panel.open() != 0).count();
         wide
     }
 
@@ -67,13 +48,11 @@ impl Wide {
 
     /// Whether slices have the same order, whatever stands behind the last.
     pub(super) fn is_same_as(&self, other: &Wide) -> bool {
-        let is_same_row = (self.singles, self.lines, self.receiving) == (other.singles, other.lines, other.receiving);
-        is_same_row
-            && self.fours.iter().zip(&other.fours).all(|(four, other)| {
-                let slices = other.ages.map(|ages| ages.count_ones() as usize);
-                four.ages == other.ages
-                    && (0..2).all(|half| four.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
-            })
+        self.fours.iter().zip(&other.fours).all(|(four, other)| {
+            let slices = other.ages.map(|ages| ages.count_ones() as usize);
+            four.ages == other.ages
+                && (0..2).all(|half| four.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
+        })
     }
 }
 
@@ -103,14 +82,11 @@ impl Four {
     }
 }
 
-/// Where each lane of a panel comes when it is looked at alone.
-const COMING: [u32; MAX_WIDTH] = [0, 1, 4, 5, 2, 3, 6, 7];
-
 /// Where in its half the byte of each lane is, among those of its panel.
 const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
 
 /// Whether a row of so many slices in panels of these shapes, lines and width, is one that has a short way.
 pub(super) fn is_wide(slices: usize, mut shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> bool {
-    let may_be = (1..=64).contains(&slices) && shapes.len() <= MOST;
+    let may_be = (1..=64).contains(&slices) && shapes.len() <= 2 * 4;
     may_be && shapes.all(|(lines, width)| is_wide_panel(lines, width))
 }
