@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Slices;
 use super::clearing::Clearing;
-use super::panel::{MAX_WIDTH, Panel, width_for};
+use super::panel::{MAX_WIDTH, Panel, is_wide_panel, width_for};
 use super::slot::Slot;
 use super::way::Way;
 
@@ -110,10 +110,11 @@ impl Slices {
         if !self.panels[0].has_free_lane() {
             self.finish_clearing();
         }
-        let panel = &mut self.panels[0];
-        if !panel.has_free_lane() {
-            panel.resize(width_for(panel.live() + alike));
+        if !self.panels[0].has_free_lane() {
+            let width = self.width_of(self.panels[0].live() + alike, lines, copying);
+            self.panels[0].resize(width);
         }
+        let panel = &mut self.panels[0];
         let was_used = panel.push();
         panel.ages |= 1;
         let id = panel.id();
@@ -135,6 +136,22 @@ impl Slices {
         } else {
             self.panels[0].clear_youngest();
         }
+    }
+
+    /// The width of a panel for so many slices of so many lines.
+    ///
+    /// Where generations take a little longer than planned, there are a few slices less than lanes in a row of wide panels.
+    /// That is worth it, unless memory is scarce: with a narrow panel among them the row has no short way.
+    fn width_of(&self, slices: usize, lines: u32, copying: Copying) -> usize {
+        let least = width_for(slices);
+        let may_be_wide = copying == Copying::Small && least > 4 && is_wide_panel(lines as usize, MAX_WIDTH);
+        if may_be_wide && self.is_mostly_wide(lines) { MAX_WIDTH } else { least }
+    }
+
+    /// Whether most slices of the row are in wide panels and nearly as large.
+    fn is_mostly_wide(&self, lines: u32) -> bool {
+        let is_near = |panel: &&Panel| panel.is_wide() && panel.lines().abs_diff(lines) <= lines / 32;
+        2 * self.panels.iter().filter(is_near).map(Panel::live).sum::<usize>() > self.row.len()
     }
 
     /// Whether there is a full panel of slices that are nearly as large.
@@ -172,15 +189,22 @@ impl Slices {
             // a panel that is being cleared may be copied
             self.finish_clearing();
         }
-        for panel in &mut self.panels {
-            if width_for(panel.live()) < panel.width() && copying.allows(panel) {
-                panel.resize(width_for(panel.live()));
+        for index in 0..self.panels.len() {
+            let panel = &self.panels[index];
+            let width = self.width_of(panel.live(), panel.lines(), copying);
+            if width < panel.width() && copying.allows(panel) {
+                self.panels[index].resize(width);
                 self.way = Way::Any;
             }
         }
         if matches!(self.way, Way::Any) {
             self.find_way();
         }
+    }
+
+    /// Bytes of all panels.
+    pub(crate) fn panel_bytes(&self) -> usize {
+        self.panels.iter().map(|panel| Outline::of(panel).bytes()).sum()
     }
 
     /// Heap bytes, as they would be with further slices of these sizes, opened last to first.

@@ -35,7 +35,7 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observe
     let smallest = 1.0 - (SMALLER + SMALLER_BY_CHANCE * noise + wobble);
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
-    slices.fitting(bits, smallest, largest, window.config.copying()).unwrap_or_else(|| {
+    slices.fitting(bits, smallest, largest, window.copying(&[])).unwrap_or_else(|| {
         // while the rate rises, the next slices will be larger: make the panel that they can share
         let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
         if rises { window.config.slice_bits(1.02 * wanted) } else { bits }

@@ -30,7 +30,7 @@ use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::{Plan, Runs};
-use crate::slices::{Copying, Receiving, Slices, Tick};
+use crate::slices::{Receiving, Slices, Tick};
 use crate::timestamp::Timestamp;
 
 /// What a window is built from, and never changes.
@@ -57,11 +57,6 @@ impl Config {
     /// The limit on memory, if there is one.
     pub(crate) fn max_bytes(&self) -> Option<u64> {
         self.max_bytes.map(NonZeroU64::get)
-    }
-
-    /// How panels may change their width: a memory limit is worth the time that copying takes.
-    pub(crate) fn copying(&self) -> Copying {
-        if self.max_bytes.is_some() { Copying::Any } else { Copying::Small }
     }
 
     /// The target time between shifts: `span / l`, in nanoseconds.

@@ -3,6 +3,7 @@
 use super::Window;
 use super::shift::Opening;
 use crate::policy::Policy;
+use crate::slices::Copying;
 use crate::timestamp::Timestamp;
 
 impl Window {
@@ -38,21 +39,25 @@ impl Window {
             self.drop_oldest();
             self.counters.retired += 1;
         }
-        if self.config.max_bytes.is_some() {
-            // what comes next depends on the memory that is left; without a limit, new slices take the free lanes first
-            self.slices.narrow(self.config.copying());
+        if self.copying(&[]) == Copying::Any {
+            // what comes next depends on the memory that is left; far from a limit, new slices take the free lanes first
+            self.slices.narrow(Copying::Any);
         }
         rate
     }
 
-    /// Drops slices that have expired and stayed nevertheless, oldest first, while `opening` does not fit the memory limit
-    /// beside them: a filter whose items have all expired takes new ones.
+    /// Makes room for an opening that does not fit the memory limit: free lanes go first, then slices that have expired and
+    /// stayed nevertheless, oldest first. A filter whose items have all expired takes new ones.
     pub(super) fn make_room(&mut self, opening: &Opening, now: Timestamp) {
+        if self.over_limit(opening).is_none() {
+            return;
+        }
+        self.slices.narrow(Copying::Any);
         // with those that it opens, an insertion needs `hashes`
         let needed = self.live(now).max(self.slices.hashes() - 1);
         while self.slices.len() > needed && self.over_limit(opening).is_some() {
             self.drop_oldest();
-            self.slices.narrow(self.config.copying());
+            self.slices.narrow(Copying::Any);
             self.counters.retired += 1;
         }
     }
@@ -87,7 +92,7 @@ impl Window {
         if retired_rate > 0.0 {
             self.note_rate(self.rate_of(self.slices.len()) + retired_rate);
         }
-        self.slices.narrow(self.config.copying());
+        self.slices.narrow(self.copying(&[]));
         self.slices.shrink();
     }
 }

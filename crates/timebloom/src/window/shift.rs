@@ -3,7 +3,7 @@
 use super::{Config, Window};
 use crate::error::Full;
 use crate::policy::{OnFull, Policy};
-use crate::slices::{Lanes, MAX_SLICE_BITS, Slices};
+use crate::slices::{Copying, Lanes, MAX_SLICE_BITS, Slices};
 use crate::timestamp::Timestamp;
 
 /// What the generation that ends tells about the rate, in items per target shift interval.
@@ -112,7 +112,7 @@ impl Window {
         self.steady_rate = opening.rate.unwrap_or(observed.steady);
         while !self.slices.is_empty() && self.over_limit(opening).is_some() {
             self.drop_oldest();
-            self.slices.narrow(self.config.copying());
+            self.slices.narrow(Copying::Any);
             self.counters.shortened += 1;
         }
         if self.slices.is_empty() {
@@ -126,10 +126,21 @@ impl Window {
 
     /// Opens slices in front of the others.
     pub(super) fn open(&mut self, opening: &Opening) {
-        self.slices.shift(opening.slices.as_slice(), self.config.copying());
-        self.slices.narrow(self.config.copying());
+        let sizes = opening.slices.as_slice();
+        let copying = self.copying(sizes);
+        self.slices.shift(sizes, copying);
+        self.slices.narrow(copying);
         self.slices.shrink();
         self.inserts_until_shift = opening.generation_size;
+    }
+
+    /// How panels may change their width when slices of these sizes are opened. Near a memory limit, memory is worth the
+    /// time that copying takes.
+    pub(super) fn copying(&self, sizes: &[u64]) -> Copying {
+        let Some(max_bytes) = self.config.max_bytes() else { return Copying::Small };
+        // at the most each of them gets a panel of eight lanes
+        let bytes = self.slices.panel_bytes() as u64 + sizes.iter().sum::<u64>();
+        if bytes > max_bytes / 2 { Copying::Any } else { Copying::Small }
     }
 
     /// The error of an insertion that cannot have these slices, if it cannot.
