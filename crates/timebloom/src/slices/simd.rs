@@ -139,22 +139,17 @@ pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
 fn matches_avx2(panels: &[Panel], hash: ItemHash) -> u64 {
     let shared = shared_fields(hash);
     let bits = bits_of(shared);
-    let mut found = 0;
-    for panel in panels {
-        found |= if panel.is_wide() {
-            by_age(panel, !missing_in_line8(panel, panel.line(hash), bits))
-        } else {
-            matches_in_narrow(panel, hash, shared)
-        };
-    }
-    found
+    panels.iter().fold(0, |found, panel| found | matches_in_one(panel, hash, shared, bits))
 }
 
-/// Which of the first 64 slices have the item's bit, of those of a panel that is not wide.
+/// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_in_narrow(panel: &Panel, hash: ItemHash, shared: u64) -> u64 {
+fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
     if !panel.shares_fields() {
         return _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
+    }
+    if panel.width() == MAX_WIDTH {
+        return panel.ages & !missing_of_one(panel, halves_in(panel, hash, bits));
     }
     let lanes = !missing_in_narrow(panel, panel.line(hash), panel.by_lane(shared));
     // those after the oldest slice have no place to go to
@@ -165,12 +160,10 @@ fn matches_in_narrow(panel: &Panel, hash: ItemHash, shared: u64) -> u64 {
 /// mean nothing. The fields come in the order of the lanes.
 #[target_feature(enable = "avx2")]
 fn missing_in_narrow(panel: &Panel, line: usize, fields: u64) -> u8 {
-    let word = panel.padding() + line * panel.width();
     let is_long = panel.width() > 4;
-    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
     // SAFETY: behind the last line there are as many words as make its vectors whole; unaligned loads
     unsafe {
-        let line = panel.words.as_ptr().add(word).cast::<__m256i>();
+        let line = any_line(panel, line).cast::<__m256i>();
         let low = missing_of_four(_mm256_and_si256(_mm256_loadu_si256(line), bits_of_four(fields)));
         if !is_long {
             return low;
@@ -337,13 +330,6 @@ static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
     by_seat
 };
 
-/// The bits of eight lanes, put where their slices are in the row.
-#[target_feature(enable = "bmi2")]
-fn by_age(panel: &Panel, lanes: u8) -> u64 {
-    // lanes without a slice have no place to go to
-    _pdep_u64(lanes.rotate_right(panel.youngest().into()).into(), panel.ages)
-}
-
 /// Panel by panel, so that what is known of one stays in registers, and the lines of all items are fetched at once.
 #[target_feature(enable = "avx2,bmi2")]
 fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
@@ -352,15 +338,8 @@ fn matches_each_avx2(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT
         *shared = shared_fields(hash);
     }
     for panel in panels {
-        let items = hashes.iter().zip(shared).zip(&mut *found);
-        if panel.is_wide() {
-            for ((&hash, shared), found) in items {
-                *found |= by_age(panel, !missing_in_line8(panel, panel.line(hash), bits_of(shared)));
-            }
-        } else {
-            for ((&hash, shared), found) in items {
-                *found |= matches_in_narrow(panel, hash, shared);
-            }
+        for ((&hash, shared), found) in hashes.iter().zip(shared).zip(&mut *found) {
+            *found |= matches_in_one(panel, hash, shared, bits_of(shared));
         }
     }
 }
@@ -499,6 +478,27 @@ fn set_in_each(panels: &mut [Panel; 2], hash: ItemHash) {
     }
 }
 
+/// The words of a line of a panel of any width: as many as make its vectors whole.
+#[inline]
+fn any_line(panel: &Panel, line: usize) -> *const u64 {
+    debug_assert!(has_whole_vectors(panel, line), "spare words are behind the last line");
+    // SAFETY: the line is below the number of lines, and these are behind the padding
+    unsafe { panel.words.as_ptr().byte_add(panel.padding_bytes.into()).add(line * panel.width()) }
+}
+
+/// The same, to write to.
+#[inline]
+fn any_line_mut(panel: &mut Panel, line: usize) -> *mut u64 {
+    debug_assert!(has_whole_vectors(panel, line), "spare words are behind the last line");
+    let (padding, word) = (panel.padding_bytes.into(), line * panel.width());
+    // SAFETY: as above
+    unsafe { panel.words.as_mut_ptr().byte_add(padding).add(word) }
+}
+
+fn has_whole_vectors(panel: &Panel, line: usize) -> bool {
+    panel.padding() + line * panel.width() + panel.width().next_multiple_of(4) <= panel.words.len()
+}
+
 /// The eight words of a line of a panel of eight.
 #[inline]
 fn line8(panel: &Panel, line: usize) -> *const u64 {
@@ -554,7 +554,8 @@ fn bits_at(places: __m128i) -> __m256i {
 #[target_feature(enable = "avx2,bmi2")]
 #[inline(never)] // away from the short way
 fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
-    let bits = bits_of(shared_fields(hash));
+    let shared = shared_fields(hash);
+    let bits = bits_of(shared);
     for panel in panels {
         if panel.open() == 0 {
             // panels stand in order of their youngest slice
@@ -564,7 +565,7 @@ fn set_avx2(panels: &mut [Panel], hash: ItemHash) {
             let line = panel.line(hash);
             write_line8(panel, line, bits);
         } else {
-            write_line(panel, hash);
+            write_line(panel, hash, shared);
         }
     }
 }
@@ -598,21 +599,20 @@ fn write_line8(panel: &mut Panel, line: usize, bits: Bits) {
     }
 }
 
-/// Sets an item's bits in the lanes of a panel of any width that take insertions.
+/// Sets an item's bits in the lanes of a panel of any width that take insertions. `shared` are the fields of panels that
+/// share them.
 #[target_feature(enable = "avx2")]
-fn write_line(panel: &mut Panel, hash: ItemHash) {
-    let spot = panel.spot(hash);
-    let (bits, open) = (bits_of(panel.by_lane(spot.fields)), open_words(panel));
-    let word = panel.padding() + spot.line * panel.width();
+fn write_line(panel: &mut Panel, hash: ItemHash, shared: u64) {
+    let fields = panel.by_lane(panel.fields(hash, shared));
+    let (line, open) = (panel.line(hash), open_words(panel));
     let is_long = panel.width() > 4;
-    debug_assert!(word + if is_long { 8 } else { 4 } <= panel.words.len(), "spare words are behind the last line");
+    let line = any_line_mut(panel, line).cast::<__m256i>();
     // SAFETY: behind the last line there are as many words as make its vectors whole, borrowed with the panel; no lane
     // above the last is open, so that other words stay as they are
     unsafe {
-        let line = panel.words.as_mut_ptr().add(word).cast::<__m256i>();
-        set_in(line, _mm256_and_si256(bits.low, open.low));
+        set_in(line, _mm256_and_si256(bits_of_four(fields), open.low));
         if is_long {
-            set_in(line.add(1), _mm256_and_si256(bits.high, open.high));
+            set_in(line.add(1), _mm256_and_si256(bits_of_four(fields >> 32), open.high));
         }
     }
 }
