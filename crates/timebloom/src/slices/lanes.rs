@@ -27,6 +27,9 @@ static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 15);
 /// The most bytes of a panel that is opened for more slices than one.
 const MAX_WIDE_BYTES: usize = 1 << 30;
 
+/// How many lanes of a row of wide panels may be free.
+const MOST_FREE: usize = 3;
+
 /// Treats slices of so many lines as large, in all filters of the process, so that tests reach what is done for them.
 #[doc(hidden)]
 pub fn set_large_lines(lines: u32) {
@@ -111,7 +114,7 @@ impl Slices {
             self.finish_clearing();
         }
         if !self.panels[0].has_free_lane() {
-            let width = self.width_of(self.panels[0].live() + alike, lines, copying);
+            let width = self.width_of(&self.panels[0], self.panels[0].live() + alike, copying);
             self.panels[0].resize(width);
         }
         let panel = &mut self.panels[0];
@@ -138,20 +141,18 @@ impl Slices {
         }
     }
 
-    /// The width of a panel for so many slices of so many lines.
+    /// The width of a panel for so many slices.
     ///
-    /// Where generations take a little longer than planned, there are a few slices less than lanes in a row of wide panels.
-    /// That is worth it, unless memory is scarce: with a narrow panel among them the row has no short way.
-    fn width_of(&self, slices: usize, lines: u32, copying: Copying) -> usize {
+    /// Where generations take a little longer than planned, a row of wide panels has a few slices less than lanes. That is
+    /// worth it, unless memory is scarce: with one narrow panel among them the row has no short way.
+    fn width_of(&self, panel: &Panel, slices: usize, copying: Copying) -> usize {
         let least = width_for(slices);
-        let may_be_wide = copying == Copying::Small && least > 4 && is_wide_panel(lines as usize, MAX_WIDTH);
-        if may_be_wide && self.is_mostly_wide(lines) { MAX_WIDTH } else { least }
-    }
-
-    /// Whether most slices of the row are in wide panels and nearly as large.
-    fn is_mostly_wide(&self, lines: u32) -> bool {
-        let is_near = |panel: &&Panel| panel.is_wide() && panel.lines().abs_diff(lines) <= lines / 32;
-        2 * self.panels.iter().filter(is_near).map(Panel::live).sum::<usize>() > self.row.len()
+        if copying == Copying::Any || least <= 4 || !is_wide_panel(panel.lines() as usize, MAX_WIDTH) {
+            return least;
+        }
+        let is_rest_wide = self.panels.iter().all(|other| other.id() == panel.id() || other.is_wide());
+        let free = (MAX_WIDTH * self.panels.len()).saturating_sub(self.row.len());
+        if is_rest_wide && free <= MOST_FREE { MAX_WIDTH } else { least }
     }
 
     /// Whether there is a full panel of slices that are nearly as large.
@@ -191,7 +192,7 @@ impl Slices {
         }
         for index in 0..self.panels.len() {
             let panel = &self.panels[index];
-            let width = self.width_of(panel.live(), panel.lines(), copying);
+            let width = self.width_of(panel, panel.live(), copying);
             if width < panel.width() && copying.allows(panel) {
                 self.panels[index].resize(width);
                 self.way = Way::Any;

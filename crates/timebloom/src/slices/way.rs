@@ -21,7 +21,8 @@ pub(super) enum Way {
 }
 
 impl Slices {
-    fn is_wide(&self) -> bool {
+    /// Whether all panels are wide, so that queries have a short way where the machine has the instructions for it.
+    pub(crate) fn is_wide(&self) -> bool {
         is_wide(self.len(), self.panels.iter().map(Panel::shape))
     }
 

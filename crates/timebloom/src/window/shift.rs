@@ -224,4 +224,28 @@ mod tests {
             }
         }
     }
+
+    /// A bulk load: a hundred items at a time, by a clock that counts milliseconds. Generations end up to one of them late,
+    /// and rows have fewer slices than planned; a limit far away makes no difference.
+    #[test]
+    #[cfg_attr(miri, ignore = "thousands of insertions take minutes there")]
+    fn rows_stay_wide_when_generations_end_late() {
+        for max_bytes in [None, Some(1 << 30)] {
+            let builder = TimeBloom::builder(Duration::from_millis(200)).seed(1);
+            let builder = max_bytes.into_iter().fold(builder, |builder, bytes| builder.max_bytes(bytes));
+            let mut filter = builder.build().unwrap();
+            let (mut wide, mut shifts) = (0, 0);
+            for batch in 0..3_000_u64 {
+                let now = Timestamp::from_millis(1_700_000_000_000 + batch);
+                let items: Vec<[u8; 8]> = (100 * batch..100 * batch + 100).map(u64::to_le_bytes).collect();
+                filter.insert_batch_at(&items, now).unwrap();
+                if batch > 1_000 {
+                    wide += u32::from(filter.window.slices.is_wide());
+                    shifts += 1;
+                }
+            }
+            let least = shifts * 3 / 4;
+            assert!(wide >= least, "{wide} of {shifts} milliseconds, with a limit of {max_bytes:?}");
+        }
+    }
 }
