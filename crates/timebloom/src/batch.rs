@@ -163,7 +163,11 @@ impl TimeBloom {
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
         Ok(in_order(self, hashes, |filter, hash| {
-            verdicts.push(filter.insert_if_new_hash_at(hash, now)?);
+            let seen = filter.holds(hash, now);
+            if !seen {
+                filter.insert_hash_at(hash, now)?;
+            }
+            verdicts.push(Verdict::seen_if(seen));
             Ok(())
         })?)
     }
@@ -214,9 +218,17 @@ impl TimeBloom {
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
         Ok(in_order(self, hashes, |filter, hash| {
-            verdicts.push(filter.check_and_insert_hash_at(hash, now)?);
+            let seen = filter.holds(hash, now);
+            filter.insert_hash_at(hash, now)?;
+            verdicts.push(Verdict::seen_if(seen));
             Ok(())
         })?)
+    }
+
+    /// [`contains_hash_at`](Self::contains_hash_at) for an item whose memory was asked for.
+    #[inline]
+    fn holds(&self, hash: ItemHash, now: Timestamp) -> bool {
+        self.window.slices.has_awaited_run_since(hash, self.window.horizon(now))
     }
 
     /// [`contains_at`](Self::contains_at) for each of `items`, with one answer for each in `seen`, which is emptied first.

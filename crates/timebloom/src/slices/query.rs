@@ -26,7 +26,17 @@ impl Slices {
     /// [`has_run_since`](Self::has_run_since) for any row. Away from the short way.
     #[inline(never)]
     fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
+        self.prefetch_many(hash);
         self.has_run(hash, 0..self.since(oldest))
+    }
+
+    /// [`has_run_since`](Self::has_run_since) for an item whose memory was asked for before.
+    #[inline]
+    pub(crate) fn has_awaited_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
+        match self.way {
+            Way::Wide(_) => self.has_run_since(hash, oldest),
+            Way::Any | Way::Long(_) => self.has_run(hash, 0..self.since(oldest)),
+        }
     }
 
     /// Whether some `hashes` consecutive slices within `range` all have the item's bit.
@@ -35,7 +45,6 @@ impl Slices {
         if range.len() < self.hashes() {
             return false;
         }
-        self.prefetch_many(hash);
         if range.end > 64 {
             return self.has_long_run(hash, range);
         }
