@@ -45,6 +45,11 @@ impl Panel {
         is_large(self.lines())
     }
 
+    /// Whether it may be wider than its slices need, so that the whole row is wide.
+    pub(super) fn may_have_free_lanes(&self) -> bool {
+        self.is_wide() && MAX_WIDTH - self.live() <= MOST_FREE
+    }
+
     /// Whether there is a free lane, or could be.
     fn can_take_one(&self, copying: Copying) -> bool {
         self.has_free_lane() || (self.live() < MAX_WIDTH && copying.allows(self))

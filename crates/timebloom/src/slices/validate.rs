@@ -31,8 +31,9 @@ impl Slices {
         if !self.has_right_way() {
             return Err("I7: the short way through all slices leads elsewhere".to_owned());
         }
-        let is_too_wide =
-            |panel: &&Panel| width_for(panel.live()) < panel.width() && !panel.is_large() && !panel.is_wide();
+        let is_too_wide = |panel: &&Panel| {
+            width_for(panel.live()) < panel.width() && !panel.is_large() && !panel.may_have_free_lanes()
+        };
         if let Some(panel) = self.panels.iter().find(is_too_wide) {
             let (id, live, width) = (panel.id(), panel.live(), panel.width());
             return Err(format!("I7: panel {id} has {live} slices in {width} lanes: it should be narrower"));
