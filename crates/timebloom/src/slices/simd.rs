@@ -128,9 +128,8 @@ pub(super) fn count_lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
 pub(super) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
     for panel in panels {
         for &hash in hashes {
-            let word = panel.padding() + panel.line(hash) * panel.width();
-            // SAFETY: a line is inside the words of its panel; and prefetching has no effect but on time
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(panel.words.as_ptr().add(word).cast()) };
+            // SAFETY: prefetching has no effect but on time
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(any_line(panel, panel.line(hash)).cast()) };
         }
     }
 }
@@ -269,7 +268,7 @@ fn missing_in_wide(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     missing
 }
 
-/// The same for a row of four panels or more, up to seven: without loops, a sixth fewer instructions.
+/// The same for a row of four panels or more, up to seven: without loops.
 #[target_feature(enable = "avx2,bmi2")]
 fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
@@ -474,7 +473,7 @@ fn only_two(panels: &mut [Panel]) -> Option<&mut [Panel; 2]> {
     }
 }
 
-/// Sets an item's bits in two wide panels: without a loop, a tenth fewer instructions.
+/// Sets an item's bits in two wide panels: their number is known, so that there is no loop.
 #[target_feature(enable = "avx2,bmi2")]
 fn set_in_each(panels: &mut [Panel; 2], hash: ItemHash) {
     let bits = bits_of(shared_fields(hash));
