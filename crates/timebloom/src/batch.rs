@@ -327,7 +327,11 @@ impl CountBloom {
 
     fn add_if_new(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
         let Ok(()) = in_order(self, hashes, |filter, hash| {
-            verdicts.push(filter.insert_if_new_hash(hash));
+            let seen = filter.holds(hash);
+            if !seen {
+                filter.insert_hash(hash);
+            }
+            verdicts.push(Verdict::seen_if(seen));
             Ok::<_, Infallible>(())
         });
     }
@@ -360,9 +364,17 @@ impl CountBloom {
 
     fn check_and_add(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
         let Ok(()) = in_order(self, hashes, |filter, hash| {
-            verdicts.push(filter.check_and_insert_hash(hash));
+            let seen = filter.holds(hash);
+            filter.insert_hash(hash);
+            verdicts.push(Verdict::seen_if(seen));
             Ok::<_, Infallible>(())
         });
+    }
+
+    /// [`contains_hash`](Self::contains_hash) for an item whose memory was asked for.
+    #[inline]
+    fn holds(&self, hash: ItemHash) -> bool {
+        self.slices.has_awaited_run_since(hash, self.horizon(self.capacity))
     }
 
     /// [`contains`](Self::contains) for each of `items`, with one answer for each in `seen`, which is emptied first.

@@ -277,7 +277,7 @@ impl CountBloom {
     }
 
     /// The "time" of the first of the last `count` insertions.
-    fn horizon(&self, count: u64) -> Timestamp {
+    pub(crate) fn horizon(&self, count: u64) -> Timestamp {
         Timestamp::from_nanos((self.inserted + 1).saturating_sub(count))
     }
 
