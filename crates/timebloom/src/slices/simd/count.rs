@@ -1,0 +1,14 @@
+//! Set bits of slices.
+
+use super::super::panel::MAX_WIDTH;
+use super::super::probe::count_lanes_portably;
+
+#[target_feature(enable = "popcnt")]
+pub(super) fn lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    count_lanes_portably(words, width)
+}
+
+#[target_feature(enable = "popcnt")]
+pub(super) fn ones(words: &[u64], first: usize, step: usize) -> u64 {
+    words[first.min(words.len())..].chunks(step).map(|words| u64::from(words[0].count_ones())).sum()
+}

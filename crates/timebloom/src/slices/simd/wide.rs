@@ -1,0 +1,148 @@
+//! Rows of wide panels only: four of them are tested at once.
+
+use std::arch::x86_64::*;
+
+use super::super::panel::{Panel, shared_fields};
+use super::super::query::{AT_ONCE, is_run_in};
+use super::super::wide::{Four, Wide};
+use super::bits::bits_of;
+use super::raw::{Line, prefetch, vector};
+use super::read::{halves, halves_in, missing_of_one};
+use crate::hash::ItemHash;
+
+/// A row of as many wide panels as those have that are asked for most: at an error rate of 0.01, in the fastest of plans for
+/// that, and at 0.001.
+enum Row<'a> {
+    Four(&'a [Panel; 4]),
+    Five(&'a [Panel; 5]),
+    Six(&'a [Panel; 6]),
+    Other,
+}
+
+impl<'a> Row<'a> {
+    #[inline]
+    fn of(panels: &'a [Panel]) -> Self {
+        match panels.len() {
+            4 => panels.try_into().map_or(Row::Other, Row::Four),
+            5 => panels.try_into().map_or(Row::Other, Row::Five),
+            6 => panels.try_into().map_or(Row::Other, Row::Six),
+            _ => Row::Other,
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
+    match Row::of(panels) {
+        Row::Five(panels) => has_run_within(!missing_in_some(panels, wide, hash), live, length),
+        Row::Four(_) | Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, live, length),
+    }
+}
+
+/// Away from the short way.
+#[target_feature(enable = "avx2,bmi2")]
+#[inline(never)]
+fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
+    let missing = match Row::of(panels) {
+        Row::Four(panels) => missing_in_some(panels, wide, hash),
+        Row::Six(panels) => missing_in_some(panels, wide, hash),
+        Row::Five(_) | Row::Other => missing_in_any(panels, wide, hash),
+    };
+    has_run_within(!missing, live, length)
+}
+
+/// Whether there is a run of `length` among the first `live` bits.
+#[target_feature(enable = "bmi2")]
+fn has_run_within(found: u64, live: usize, length: u32) -> bool {
+    #[allow(clippy::cast_possible_truncation)] // at most 64
+    let live = live as u32;
+    is_run_in(_bzhi_u64(found, live), length)
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    let items = found.iter_mut().zip(hashes);
+    match Row::of(panels) {
+        Row::Four(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
+        Row::Five(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
+        Row::Six(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
+        Row::Other => items.for_each(|(found, &hash)| *found = !missing_in_any(panels, wide, hash)),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    match Row::of(panels) {
+        Row::Four(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Five(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Six(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Other => {
+            prefetch(panels, hashes);
+            matches_each(panels, wide, hashes, found);
+        }
+    }
+}
+
+/// First asks for the lines of all items, and remembers where they are.
+#[target_feature(enable = "avx2,bmi2")]
+fn matches_each_in_some<const PANELS: usize>(
+    panels: &[Panel; PANELS],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    found: &mut [u64; AT_ONCE],
+) {
+    let mut all_lines = [panels.each_ref().map(|panel| Line::of_eight(panel, 0)); AT_ONCE];
+    for (lines, &hash) in all_lines.iter_mut().zip(hashes) {
+        for (line, panel) in lines.iter_mut().zip(panels) {
+            *line = Line::of_eight(panel, panel.line(hash));
+            line.prefetch();
+        }
+    }
+    for ((found, lines), &hash) in found.iter_mut().zip(&all_lines).zip(hashes) {
+        let bits = bits_of(shared_fields(hash));
+        *found = !missing_of_some(panels, wide, lines.map(|line| halves(line, bits)));
+    }
+}
+
+/// Which slices lack the item's bit, in any wide row.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+    let bits = bits_of(shared_fields(hash));
+    let mut missing = 0;
+    let (fours, rest) = panels.as_chunks::<4>();
+    for (panels, four) in fours.iter().zip(&wide.fours) {
+        missing |= missing_of_four_panels(panels.each_ref().map(|panel| halves_in(panel, hash, bits)), four);
+    }
+    for panel in rest {
+        missing |= missing_of_one(panel, halves_in(panel, hash, bits));
+    }
+    missing
+}
+
+/// The same for a row of four panels or more, up to seven: without loops.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
+    let bits = bits_of(shared_fields(hash));
+    missing_of_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
+}
+
+/// The same, given what their lines have.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_of_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
+    const { assert!(PANELS >= 4 && PANELS < 8) };
+    let mut missing = missing_of_four_panels([halves[0], halves[1], halves[2], halves[3]], &wide.fours[0]);
+    for place in 4..PANELS {
+        missing |= missing_of_one(&panels[place], halves[place]);
+    }
+    missing
+}
+
+/// Which slices of four panels lack the item's bit, given what their lines have.
+#[target_feature(enable = "avx2,bmi2")]
+fn missing_of_four_panels([a, b, c, d]: [__m256i; 4], four: &Four) -> u64 {
+    // words that are half as long become a quarter, then a byte, and stay 0 or something else. They come as `Four` says
+    let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    let by_age = _mm256_shuffle_epi8(bytes, vector(&four.by_age));
+    let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(by_age, _mm256_setzero_si256())).cast_unsigned();
+    _pdep_u64(missing.into(), four.ages[0]) | _pdep_u64((missing >> 16).into(), four.ages[1])
+}

@@ -1,0 +1,106 @@
+//! Setting an item's bits in the slices that take insertions.
+
+use std::arch::x86_64::*;
+
+use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
+use super::bits::{Bits, bits_of, bits_of_four};
+use super::raw::{LineMut, vector};
+use crate::hash::ItemHash;
+
+#[target_feature(enable = "avx2,bmi2")]
+#[inline(never)] // away from the short way
+pub(super) fn set(panels: &mut [Panel], hash: ItemHash) {
+    let shared = shared_fields(hash);
+    let bits = bits_of(shared);
+    for panel in panels {
+        if panel.open() == 0 {
+            // panels stand in order of their youngest slice
+            break;
+        }
+        if panel.is_wide() {
+            set_in_eight(panel, hash, bits);
+        } else {
+            set_in_any(panel, hash, shared);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
+    match only_two(panels) {
+        Some(two) => set_in_each(two, hash),
+        None => set(panels, hash),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
+    match only_two(panels) {
+        Some(two) => hashes.iter().for_each(|&hash| set_in_each(two, hash)),
+        None => hashes.iter().for_each(|&hash| set(panels, hash)),
+    }
+}
+
+/// The first two panels, if no more of them than these take insertions: as in most wide rows.
+#[inline]
+fn only_two(panels: &mut [Panel]) -> Option<&mut [Panel; 2]> {
+    match panels {
+        [_, _, third, ..] if third.open() == 0 => panels.first_chunk_mut(),
+        _ => None,
+    }
+}
+
+/// Sets an item's bits in two wide panels: their number is known, so that there is no loop.
+#[target_feature(enable = "avx2,bmi2")]
+fn set_in_each(panels: &mut [Panel; 2], hash: ItemHash) {
+    let bits = bits_of(shared_fields(hash));
+    for panel in panels {
+        set_in_eight(panel, hash, bits);
+    }
+}
+
+/// Sets an item's bits in a wide panel.
+#[target_feature(enable = "avx2")]
+fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
+    let (open, line) = (open_words(panel), panel.line(hash));
+    let mut line = LineMut::of_eight(panel, line);
+    line.set_low(_mm256_and_si256(bits.low, open.low));
+    line.set_high(_mm256_and_si256(bits.high, open.high));
+}
+
+/// Sets an item's bits in a panel of any width. `shared` are the fields of panels that share them.
+#[target_feature(enable = "avx2")]
+fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
+    let fields = panel.by_lane(panel.fields(hash, shared));
+    let (open, line, width) = (open_words(panel), panel.line(hash), panel.width());
+    let mut line = LineMut::of(panel, line);
+    // no lane above the last is open
+    line.set_low(_mm256_and_si256(bits_of_four(fields), open.low));
+    if width > 4 {
+        line.set_high(_mm256_and_si256(bits_of_four(fields >> 32), open.high));
+    }
+}
+
+/// A word for each lane: all ones if it takes insertions, otherwise 0.
+#[target_feature(enable = "avx2")]
+fn open_words(panel: &Panel) -> Bits {
+    let [low, high] = &LANES[usize::from(panel.open())];
+    Bits { low: vector(low), high: vector(high) }
+}
+
+/// For each set of lanes, a bit each, a word for each lane: all ones if it is one of them, otherwise 0.
+static LANES: [[[u64; MAX_WIDTH / 2]; 2]; 256] = {
+    let mut words = [[[0; MAX_WIDTH / 2]; 2]; 256];
+    let mut lanes = 0;
+    while lanes < 256 {
+        let mut lane = 0;
+        while lane < MAX_WIDTH {
+            if lanes >> lane & 1 == 1 {
+                words[lanes][lane / 4][lane % 4] = u64::MAX;
+            }
+            lane += 1;
+        }
+        lanes += 1;
+    }
+    words
+};
