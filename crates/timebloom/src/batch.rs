@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use crate::count_bloom::CountBloom;
 use crate::error::{BatchFull, Full};
 use crate::hash::ItemHash;
-use crate::slices::{AT_ONCE, Slices, Which};
+use crate::slices::{AT_ONCE, Repeats, Slices, Which};
 use crate::time_bloom::TimeBloom;
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
@@ -36,25 +36,33 @@ impl Hashed {
 /// The hashes of `items`, in order, [`AT_ONCE`] at a time.
 fn hashed<T: AsRef<[u8]>>(items: &[T], seed: u64) -> impl Iterator<Item = Hashed> {
     items.chunks(AT_ONCE).enumerate().map(move |(number, chunk)| {
-        let mut hashes = [ItemHash::new(&chunk[0], seed); AT_ONCE]; // chunks are never empty
-        for (hash, item) in hashes.iter_mut().zip(chunk).skip(1) {
+        let mut hashes = [ItemHash::NONE; AT_ONCE];
+        for (hash, item) in hashes.iter_mut().zip(chunk) {
             *hash = ItemHash::new(item, seed);
         }
         Hashed { hashes, len: chunk.len(), before: number * AT_ONCE }
     })
 }
 
-/// Does `each` for every hash, in order, until one fails; tells how many were done then. The memory that the next ones
-/// need is asked for meanwhile.
-fn in_order<F: Row, E>(
+/// Looks for every item and inserts it, in order: [`AT_ONCE`] of them `together` where that can be, or one by one, with
+/// their memory asked for before. When one fails, tells how many were done.
+fn check_in_order<F: Row, E>(
     filter: &mut F,
     hashes: &[ItemHash],
-    mut each: impl FnMut(&mut F, ItemHash) -> Result<(), E>,
+    verdicts: &mut Vec<Verdict>,
+    mut together: impl FnMut(&mut F, &[ItemHash]) -> Option<[bool; AT_ONCE]>,
+    mut one: impl FnMut(&mut F, ItemHash) -> Result<bool, E>,
 ) -> Result<(), (usize, E)> {
-    for (number, chunk) in hashes.chunks(AT_ONCE).enumerate() {
-        Row::slices(filter).prefetch(chunk, Which::All);
-        for (index, &hash) in chunk.iter().enumerate() {
-            each(filter, hash).map_err(|error| (number * AT_ONCE + index, error))?;
+    verdicts.reserve(hashes.len());
+    for (number, some) in hashes.chunks(AT_ONCE).enumerate() {
+        if let Some(seen) = together(filter, some) {
+            verdicts.extend(seen[..some.len()].iter().map(|&seen| Verdict::seen_if(seen)));
+            continue;
+        }
+        filter.slices().prefetch(some, Which::All);
+        for (index, &hash) in some.iter().enumerate() {
+            let seen = one(filter, hash).map_err(|error| (number * AT_ONCE + index, error))?;
+            verdicts.push(Verdict::seen_if(seen));
         }
     }
     Ok(())
@@ -140,7 +148,7 @@ impl TimeBloom {
     ) -> Result<(), BatchFull> {
         verdicts.clear();
         for hashed in hashed(items, self.seed()) {
-            self.add_if_new(hashed.as_slice(), now, verdicts).map_err(|stop| hashed.failure(stop))?;
+            self.check_all(hashed.as_slice(), Repeats::Keep, now, verdicts).map_err(|stop| hashed.failure(stop))?;
         }
         Ok(())
     }
@@ -153,23 +161,7 @@ impl TimeBloom {
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
         verdicts.clear();
-        self.add_if_new(hashes, now, verdicts)
-    }
-
-    fn add_if_new(
-        &mut self,
-        hashes: &[ItemHash],
-        now: Timestamp,
-        verdicts: &mut Vec<Verdict>,
-    ) -> Result<(), BatchFull> {
-        Ok(in_order(self, hashes, |filter, hash| {
-            let seen = filter.holds(hash, now);
-            if !seen {
-                filter.insert_hash_at(hash, now)?;
-            }
-            verdicts.push(Verdict::seen_if(seen));
-            Ok(())
-        })?)
+        self.check_all(hashes, Repeats::Keep, now, verdicts)
     }
 
     /// [`check_and_insert_at`](Self::check_and_insert_at) for each of `items`, with one verdict for each in `verdicts`,
@@ -195,7 +187,7 @@ impl TimeBloom {
     ) -> Result<(), BatchFull> {
         verdicts.clear();
         for hashed in hashed(items, self.seed()) {
-            self.check_and_add(hashed.as_slice(), now, verdicts).map_err(|stop| hashed.failure(stop))?;
+            self.check_all(hashed.as_slice(), Repeats::Refresh, now, verdicts).map_err(|stop| hashed.failure(stop))?;
         }
         Ok(())
     }
@@ -208,21 +200,25 @@ impl TimeBloom {
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
         verdicts.clear();
-        self.check_and_add(hashes, now, verdicts)
+        self.check_all(hashes, Repeats::Refresh, now, verdicts)
     }
 
-    fn check_and_add(
+    fn check_all(
         &mut self,
         hashes: &[ItemHash],
+        repeats: Repeats,
         now: Timestamp,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), BatchFull> {
-        Ok(in_order(self, hashes, |filter, hash| {
+        let together = |filter: &mut Self, some: &[ItemHash]| filter.window.check_some(some, repeats, now);
+        let one = |filter: &mut Self, hash| {
             let seen = filter.holds(hash, now);
-            filter.insert_hash_at(hash, now)?;
-            verdicts.push(Verdict::seen_if(seen));
-            Ok(())
-        })?)
+            if !seen || repeats == Repeats::Refresh {
+                filter.insert_hash_at(hash, now)?;
+            }
+            Ok(seen)
+        };
+        Ok(check_in_order(self, hashes, verdicts, together, one)?)
     }
 
     /// [`contains_hash_at`](Self::contains_hash_at) for an item whose memory was asked for.
@@ -315,25 +311,14 @@ impl CountBloom {
     pub fn insert_if_new_batch<T: AsRef<[u8]>>(&mut self, items: &[T], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
         for hashed in hashed(items, self.seed()) {
-            self.add_if_new(hashed.as_slice(), verdicts);
+            self.check_all(hashed.as_slice(), Repeats::Keep, verdicts);
         }
     }
 
     /// [`insert_if_new_batch`](Self::insert_if_new_batch) for hashes.
     pub fn insert_if_new_hashes(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
-        self.add_if_new(hashes, verdicts);
-    }
-
-    fn add_if_new(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        let Ok(()) = in_order(self, hashes, |filter, hash| {
-            let seen = filter.holds(hash);
-            if !seen {
-                filter.insert_hash(hash);
-            }
-            verdicts.push(Verdict::seen_if(seen));
-            Ok::<_, Infallible>(())
-        });
+        self.check_all(hashes, Repeats::Keep, verdicts);
     }
 
     /// [`check_and_insert`](Self::check_and_insert) for each of `items`, with one verdict for each in `verdicts`, which
@@ -352,23 +337,26 @@ impl CountBloom {
     pub fn check_and_insert_batch<T: AsRef<[u8]>>(&mut self, items: &[T], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
         for hashed in hashed(items, self.seed()) {
-            self.check_and_add(hashed.as_slice(), verdicts);
+            self.check_all(hashed.as_slice(), Repeats::Refresh, verdicts);
         }
     }
 
     /// [`check_and_insert_batch`](Self::check_and_insert_batch) for hashes.
     pub fn check_and_insert_hashes(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
-        self.check_and_add(hashes, verdicts);
+        self.check_all(hashes, Repeats::Refresh, verdicts);
     }
 
-    fn check_and_add(&mut self, hashes: &[ItemHash], verdicts: &mut Vec<Verdict>) {
-        let Ok(()) = in_order(self, hashes, |filter, hash| {
+    fn check_all(&mut self, hashes: &[ItemHash], repeats: Repeats, verdicts: &mut Vec<Verdict>) {
+        let together = |filter: &mut Self, some: &[ItemHash]| filter.check_some(some, repeats);
+        let one = |filter: &mut Self, hash| {
             let seen = filter.holds(hash);
-            filter.insert_hash(hash);
-            verdicts.push(Verdict::seen_if(seen));
-            Ok::<_, Infallible>(())
-        });
+            if !seen || repeats == Repeats::Refresh {
+                filter.insert_hash(hash);
+            }
+            Ok::<_, Infallible>(seen)
+        };
+        let Ok(()) = check_in_order(self, hashes, verdicts, together, one);
     }
 
     /// [`contains_hash`](Self::contains_hash) for an item whose memory was asked for.

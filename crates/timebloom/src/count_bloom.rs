@@ -7,7 +7,7 @@ use crate::error::BuildError;
 use crate::hash::ItemHash;
 use crate::num::{MAX_COUNT, ceil_u64, floor_u64};
 use crate::sizing::Plan;
-use crate::slices::{Copying, Lanes, MAX_SLICE_BITS, Slices, Tick, Which};
+use crate::slices::{AT_ONCE, Copying, Lanes, MAX_SLICE_BITS, Repeats, Slices, Tick, Which};
 use crate::stats::{Counts, SliceStats, Stats};
 use crate::timestamp::Timestamp;
 use crate::verdict::Verdict;
@@ -121,6 +121,22 @@ impl CountBloom {
         self.inserted = self.inserted.saturating_add(some.len() as u64);
         self.slices.insert_all(some, Timestamp::from_nanos(self.inserted));
         others
+    }
+
+    /// Looks for up to [`AT_ONCE`] items and inserts them, one after the other; tells which were there. Does nothing if they
+    /// have to be taken one by one: that may be so whenever a shift is near.
+    pub(crate) fn check_some(&mut self, hashes: &[ItemHash], repeats: Repeats) -> Option<[bool; AT_ONCE]> {
+        let (before, inserted) = (self.slices.generation_items(), self.inserted);
+        let room = self.generation_size().saturating_sub(before);
+        // any of these insertions may be the one with which a slice leaves the window
+        let live = self.live(self.capacity);
+        let last = Timestamp::from_nanos((inserted + hashes.len() as u64).saturating_sub(self.capacity));
+        if self.slices.is_empty() || room < hashes.len() as u64 || self.slices.since(last) != live {
+            return None;
+        }
+        let seen = self.slices.check_some(hashes, live, repeats, |count| Timestamp::from_nanos(inserted + count))?;
+        self.inserted += self.slices.generation_items() - before;
+        Some(seen)
     }
 
     /// Records an item unless it is in the window; one that is keeps the age it has.

@@ -14,6 +14,9 @@ use std::hash::{BuildHasher, RandomState};
 pub struct ItemHash(u64);
 
 impl ItemHash {
+    /// A placeholder: that of no item in particular.
+    pub(crate) const NONE: Self = ItemHash(0);
+
     /// Hashes `item` with XXH3-64 under `seed`.
     pub fn new(item: impl AsRef<[u8]>, seed: u64) -> Self {
         ItemHash(xxhash_rust::xxh3::xxh3_64_with_seed(item.as_ref(), seed))

@@ -10,6 +10,7 @@
 //! - [`pace`] tells how evenly items came, from what slices remember;
 //! - [`way`] is how queries go through the panels: through [`wide`] ones, as in a steady row, four at once, and through
 //!   [`long`] rows beyond the first 64 slices;
+//! - [`check`] looks for items and inserts them, several at once;
 //! - [`query`] looks for runs, and [`probe`] reads and sets the bits of an item, with vector instructions in [`simd`].
 //!
 //! Every insertion sets one bit in each of the first `hashes` slices. The insertions between two shifts are a
@@ -17,6 +18,7 @@
 //! oldest of these is there: the slice that stops receiving when the generation closes. That slice remembers how many
 //! items the generation had and when the last of them came.
 
+mod check;
 mod clearing;
 mod lanes;
 mod long;
@@ -39,6 +41,7 @@ use crate::hash::ItemHash;
 use crate::sizing::Runs;
 use crate::stats::SliceStats;
 use crate::timestamp::Timestamp;
+pub(crate) use check::Repeats;
 use clearing::Clearing;
 pub use lanes::set_large_lines;
 pub(crate) use lanes::{Copying, Lanes};

@@ -1,10 +1,10 @@
 //! Reading and setting the bits of an item: the portable way, and the choice of the fast one.
 
-use super::Slices;
 use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel};
 use super::query::AT_ONCE;
 use super::way::Way;
+use super::{Repeats, Slices};
 use crate::hash::ItemHash;
 
 /// A processor begins to read from this many panels before it has what it waits for.
@@ -209,6 +209,21 @@ impl Slices {
         hashes.iter().for_each(|&hash| self.set_any_bits(hash));
     }
 
+    /// [`set_bits`](Self::set_bits) for several items, or for those of them that are new; tells which have a run in the
+    /// slices `inside`, one after the other. `None` on a machine without the instructions for it.
+    pub(super) fn set_each(&mut self, hashes: &[ItemHash], inside: u64, repeats: Repeats) -> Option<[bool; AT_ONCE]> {
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            let set = match repeats {
+                Repeats::Refresh => super::simd::check_and_set,
+                Repeats::Keep => super::simd::set_if_new,
+            };
+            return Some(set(&mut self.panels, hashes, inside, self.hashes.into()));
+        }
+        let _ = (hashes, inside, repeats);
+        None
+    }
+
     /// [`set_bits`](Self::set_bits) for any row. Away from the short way.
     #[inline(never)]
     fn set_any_bits(&mut self, hash: ItemHash) {
@@ -225,6 +240,7 @@ impl Slices {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use super::super::query::is_run_in;
     use super::super::simd;
     use super::*;
     use crate::slices::{Copying, Tick};
@@ -271,7 +287,11 @@ mod tests {
                         _ => random.u32(..),
                     });
                     let hashes = items.map(|item| ItemHash::new(item.to_le_bytes(), seed));
-                    finds_the_same(&slices, &hashes, random.usize(0..=slices.len()));
+                    let live = random.usize(0..=slices.len());
+                    finds_the_same(&slices, &hashes, live);
+                    checks_the_same(&slices, &hashes[..random.usize(1..=AT_ONCE)], live);
+                    // each of them twice, one after the other
+                    checks_the_same(&slices, &std::array::from_fn::<_, AT_ONCE, _>(|place| hashes[place / 2]), live);
                     match &slices.way {
                         Way::Wide(_) => wide_rows[slices.panels.len()] += 1,
                         Way::Long(_) => long_rows += 1,
@@ -281,6 +301,26 @@ mod tests {
             }
         }
         assert!(wide_rows[2..].iter().all(|&rows| rows > 10) && long_rows > 1_000, "{wide_rows:?}, {long_rows}");
+    }
+
+    /// Looks for items and inserts them, together and one by one.
+    fn checks_the_same(slices: &Slices, hashes: &[ItemHash], live: usize) {
+        if !(slices.hashes()..=64).contains(&live) {
+            return;
+        }
+        let inside = u64::MAX >> (64 - live);
+        for repeats in [Repeats::Refresh, Repeats::Keep] {
+            let (mut together, mut one_by_one) = (slices.clone(), slices.clone());
+            let seen = together.set_each(hashes, inside, repeats).expect("there is a way to do that");
+            for (&hash, seen) in hashes.iter().zip(seen) {
+                let found = matches_portably(&one_by_one.panels, hash);
+                assert_eq!(seen, is_run_in(found & inside, slices.hashes.into()), "{repeats:?}");
+                if !seen || repeats == Repeats::Refresh {
+                    set_portably(&mut one_by_one.panels, hash);
+                }
+            }
+            assert!(together.stored_words().eq(one_by_one.stored_words()), "{repeats:?}");
+        }
     }
 
     /// Asks for items in all ways that there are, and for the first `live` slices.

@@ -30,7 +30,7 @@ use crate::error::Full;
 use crate::hash::ItemHash;
 use crate::policy::{OnFull, Policy};
 use crate::sizing::{Plan, Runs};
-use crate::slices::{Receiving, Slices, Tick};
+use crate::slices::{AT_ONCE, Receiving, Repeats, Slices, Tick};
 use crate::timestamp::Timestamp;
 
 /// What a window is built from, and never changes.
@@ -178,6 +178,30 @@ impl Window {
             left = others;
         }
         Ok(())
+    }
+
+    /// Looks for up to [`AT_ONCE`] items at `now` and inserts them, one after the other; tells which were there. Does nothing
+    /// if they have to be taken one by one: that may be so whenever a shift is near.
+    pub(crate) fn check_some(
+        &mut self,
+        hashes: &[ItemHash],
+        repeats: Repeats,
+        now: Timestamp,
+    ) -> Option<[bool; AT_ONCE]> {
+        let (now, oldest) = (self.clamp(now), self.horizon(now));
+        let before = self.slices.generation_items();
+        let is_ready = before > 0 && now <= self.generation_ends;
+        if !is_ready || self.inserts_until_shift < hashes.len() as u64 {
+            return None;
+        }
+        let seen = self.slices.check_some(hashes, self.slices.since(oldest), repeats, |_| now)?;
+        let inserted = self.slices.generation_items() - before;
+        if inserted > 0 {
+            self.clock = now;
+            self.inserts_until_shift -= inserted;
+            self.counters.inserted += inserted;
+        }
+        Some(seen)
     }
 
     /// Takes notice of the time, and makes room for an insertion; tells at which time it counts.

@@ -35,7 +35,7 @@ calls! {
     /// Which of the first 64 slices have the item's bit.
     matches(panels: &[Panel], hash: ItemHash) -> u64 = super::read::matches;
     /// The same for several items: adds to what was found.
-    matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) = super::read::matches_each;
+    matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) = super::each::matches_each;
     /// Which slices of a long row have the item's bit.
     matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Found = super::read::matches_long;
     /// Which slices of a panel have the item's bit, youngest lowest.
@@ -58,6 +58,13 @@ calls! {
     set_in_wide(panels: &mut [Panel], hash: ItemHash) = super::write::set_in_wide;
     /// The same for several items.
     set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) = super::write::set_all_in_wide;
+
+    /// Tells whether each item, before it is set, has some `length` of the slices that are `inside`, one after the other.
+    check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE]
+        = super::each::check_and_set;
+    /// The same, and sets only those that have none.
+    set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE]
+        = super::each::set_if_new;
 
     /// Set bits of every `step`-th word, from word `first` on.
     count_ones(words: &[u64], first: usize, step: usize) -> u64 = super::count::ones;
@@ -147,6 +154,12 @@ impl<'a> LineMut<'a> {
         // SAFETY: as above; lines have eight words each
         let words = unsafe { first_mut(panel).cast::<[u64; MAX_WIDTH]>().add(line).cast() };
         LineMut { words, panel: PhantomData }
+    }
+
+    /// The same line, to read.
+    #[inline]
+    pub(super) fn as_line(&self) -> Line<'_> {
+        Line { words: self.words, panel: PhantomData }
     }
 
     /// Sets bits of the first four words. Those of the next line stay as they are if none of theirs are among the bits.

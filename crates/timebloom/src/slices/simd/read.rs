@@ -16,20 +16,6 @@ pub(super) fn matches(panels: &[Panel], hash: ItemHash) -> u64 {
     panels.iter().fold(0, |found, panel| found | matches_in_one(panel, hash, shared, bits))
 }
 
-/// Panel by panel, so that what is known of one stays in registers, and the lines of all items are fetched at once.
-#[target_feature(enable = "avx2,bmi2")]
-pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
-    let mut shared = [0; AT_ONCE];
-    for (shared, &hash) in shared.iter_mut().zip(hashes) {
-        *shared = shared_fields(hash);
-    }
-    for panel in panels {
-        for ((&hash, shared), found) in hashes.iter().zip(shared).zip(&mut *found) {
-            *found |= matches_in_one(panel, hash, shared, bits_of(shared));
-        }
-    }
-}
-
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 pub(super) fn matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Found {
     let shared = shared_fields(hash);
@@ -59,7 +45,7 @@ pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] 
 
 /// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
+pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
     if !panel.shares_fields() {
         return _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
     }
@@ -74,7 +60,7 @@ fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64
 /// One bit per slice of a panel of any width, youngest lowest: whether it has the item's bit. `shared` are the fields of
 /// panels that share them.
 #[target_feature(enable = "avx2")]
-fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
+pub(super) fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
     let fields = panel.by_lane(panel.fields(hash, shared));
     let line = panel.line(hash);
     if panel.width() == 1 {
@@ -139,7 +125,7 @@ pub(super) fn halves_in(panel: &Panel, hash: ItemHash, bits: Bits) -> __m256i {
 
 /// One bit for each of eight numbers: whether it is 0.
 #[target_feature(enable = "avx2")]
-fn zeros(numbers: __m256i) -> u32 {
+pub(super) fn zeros(numbers: __m256i) -> u32 {
     let zeros = _mm256_cmpeq_epi32(numbers, _mm256_setzero_si256());
     _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
 }
@@ -147,13 +133,19 @@ fn zeros(numbers: __m256i) -> u32 {
 /// Which slices of a panel of eight lack the item's bit, given what its line has.
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn missing_of_one(panel: &Panel, halves: __m256i) -> u64 {
-    let order = vector(&BY_SEAT[usize::from(panel.youngest())]);
-    let missing = zeros(_mm256_permutevar8x32_epi32(halves, order));
+    let missing = zeros(_mm256_permutevar8x32_epi32(halves, from_youngest_in(panel)));
     // lanes without a slice have no place to go to
     _pdep_u64(missing.into(), panel.ages)
 }
 
-/// For each seat of the youngest slice, where the lanes of a panel of eight are among its [`halves`], that one first.
+/// Where the lanes of a panel of eight are among its [`halves`], that of the youngest slice first.
+#[target_feature(enable = "avx2")]
+pub(super) fn from_youngest_in(panel: &Panel) -> __m256i {
+    vector(&BY_SEAT[usize::from(panel.youngest())])
+}
+
+/// The same, for each seat of the youngest slice: where
+/// the lanes are.
 static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
     let places = [0, 1, 4, 5, 2, 3, 6, 7];
     let mut by_seat = [[0; MAX_WIDTH]; MAX_WIDTH];

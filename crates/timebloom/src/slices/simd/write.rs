@@ -17,11 +17,17 @@ pub(super) fn set(panels: &mut [Panel], hash: ItemHash) {
             // panels stand in order of their youngest slice
             break;
         }
-        if panel.is_wide() {
-            set_in_eight(panel, hash, bits);
-        } else {
-            set_in_any(panel, hash, shared);
-        }
+        set_in_one(panel, hash, shared, bits);
+    }
+}
+
+/// Sets an item's bits in one panel.
+#[target_feature(enable = "avx2")]
+pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: Bits) {
+    if panel.is_wide() {
+        set_in_eight(panel, hash, bits);
+    } else {
+        set_in_any(panel, hash, shared);
     }
 }
 
@@ -70,7 +76,7 @@ fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
 
 /// Sets an item's bits in a panel of any width. `shared` are the fields of panels that share them.
 #[target_feature(enable = "avx2")]
-fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
+pub(super) fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
     let fields = panel.by_lane(panel.fields(hash, shared));
     let (open, line, width) = (open_words(panel), panel.line(hash), panel.width());
     let mut line = LineMut::of(panel, line);
@@ -83,7 +89,7 @@ fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
 
 /// A word for each lane: all ones if it takes insertions, otherwise 0.
 #[target_feature(enable = "avx2")]
-fn open_words(panel: &Panel) -> Bits {
+pub(super) fn open_words(panel: &Panel) -> Bits {
     let [low, high] = &LANES[usize::from(panel.open())];
     Bits { low: vector(low), high: vector(high) }
 }

@@ -1,0 +1,245 @@
+//! Several items, one panel after the other: what is known of a panel stays in registers, and the lines of the next one are
+//! on their way meanwhile.
+
+use std::arch::x86_64::*;
+
+use super::super::panel::{Panel, shared_fields};
+use super::super::query::{self, AT_ONCE, is_run_in};
+use super::bits::{Bits, bits_at, bits_of, places};
+use super::raw::{Line, LineMut, prefetch};
+use super::read::{from_youngest_in, halves, matches_in_one, read_line, zeros};
+use super::write::{open_words, set_in_any, set_in_one};
+use crate::hash::ItemHash;
+
+/// Up to [`AT_ONCE`] items.
+struct Items<'a> {
+    hashes: &'a [ItemHash],
+    /// Their fields in panels that share them.
+    shared: [u64; AT_ONCE],
+    /// The bits that these name.
+    bits: [Bits; AT_ONCE],
+}
+
+impl<'a> Items<'a> {
+    #[target_feature(enable = "avx2")]
+    fn of(hashes: &'a [ItemHash]) -> Self {
+        let mut items = Items { hashes, shared: [0; AT_ONCE], bits: [bits_of(0); AT_ONCE] };
+        for ((shared, bits), &hash) in items.shared.iter_mut().zip(&mut items.bits).zip(hashes) {
+            *shared = shared_fields(hash);
+            *bits = bits_of(*shared);
+        }
+        items
+    }
+
+    /// Their lines in a panel, asked for.
+    #[inline]
+    fn lines_in(&self, panel: Option<&Panel>) -> Lines {
+        let mut lines = [0; AT_ONCE];
+        if let Some(panel) = panel {
+            for (line, &hash) in lines.iter_mut().zip(self.hashes) {
+                *line = panel.line(hash);
+                Line::of(panel, *line).prefetch();
+            }
+        }
+        lines
+    }
+}
+
+/// The line of each item in one panel.
+type Lines = [usize; AT_ONCE];
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    find_in_all(panels, &Items::of(hashes), found);
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
+    let items = Items::of(hashes);
+    let mut found = [0; AT_ONCE];
+    let mut lines = items.lines_in(panels.first());
+    for place in 0..panels.len() {
+        let next = items.lines_in(panels.get(place + 1));
+        let panel = &mut panels[place];
+        // panel by panel or item by item is the same: what is found in a panel depends on no other
+        if panel.open() == 0 {
+            find(panel, &items, &lines, &mut found);
+        } else {
+            find_and_set(panel, &items, &lines, &mut found);
+        }
+        lines = next;
+    }
+    query::have_runs(&found.map(|found| found & inside), length)
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
+    let open = panels.iter().take_while(|panel| panel.open() != 0).count();
+    let (open, closed) = panels.split_at_mut(open);
+    prefetch(open, hashes);
+    let items = Items::of(hashes);
+    let mut found = [0; AT_ONCE];
+    find_in_all(closed, &items, &mut found);
+    // whether an item is set, and found by others after it, depends on all panels
+    let mut seen = [false; AT_ONCE];
+    let each = hashes.iter().zip(items.shared).zip(items.bits);
+    for ((((&hash, shared), bits), found), seen) in each.zip(found).zip(&mut seen) {
+        let found = open.iter().fold(found, |found, panel| found | matches_in_one(panel, hash, shared, bits));
+        *seen = is_run_in(found & inside, length);
+        if !*seen {
+            open.iter_mut().for_each(|panel| set_in_one(panel, hash, shared, bits));
+        }
+    }
+    seen
+}
+
+/// Adds to `found` which of the first 64 slices have each item's bit.
+#[target_feature(enable = "avx2,bmi2")]
+fn find_in_all(panels: &[Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
+    let mut lines = items.lines_in(panels.first());
+    for (place, panel) in panels.iter().enumerate() {
+        let next = items.lines_in(panels.get(place + 1));
+        find(panel, items, &lines, found);
+        lines = next;
+    }
+}
+
+/// The same for those of one panel.
+#[target_feature(enable = "avx2,bmi2")]
+fn find(panel: &Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
+    let lines = &lines[..items.hashes.len()];
+    if panel.is_wide() {
+        let slices = InEight::of(panel);
+        for ((found, &line), bits) in found.iter_mut().zip(lines).zip(&items.bits) {
+            *found |= slices.find(Line::of_eight(panel, line), *bits);
+        }
+    } else if !panel.shares_fields() {
+        for ((found, &hash), &shared) in found.iter_mut().zip(items.hashes).zip(&items.shared) {
+            *found |= _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
+        }
+    } else if panel.width() > 4 {
+        find_in_narrow::<true>(panel, items, lines, found);
+    } else {
+        find_in_narrow::<false>(panel, items, lines, found);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn find_in_narrow<const MORE_THAN_FOUR: bool>(
+    panel: &Panel,
+    items: &Items,
+    lines: &[usize],
+    found: &mut [u64; AT_ONCE],
+) {
+    let slices = InNarrow::of(panel);
+    for ((found, &line), &shared) in found.iter_mut().zip(lines).zip(&items.shared) {
+        *found |= slices.find::<MORE_THAN_FOUR>(Line::of(panel, line), slices.fields(shared));
+    }
+}
+
+/// [`find`], and sets each item's bits before it goes on to the next.
+#[target_feature(enable = "avx2,bmi2")]
+fn find_and_set(panel: &mut Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
+    let lines = &lines[..items.hashes.len()];
+    if panel.is_wide() {
+        let (slices, open) = (InEight::of(panel), open_words(panel));
+        for ((found, &line), bits) in found.iter_mut().zip(lines).zip(&items.bits) {
+            let mut line = LineMut::of_eight(panel, line);
+            *found |= slices.find(line.as_line(), *bits);
+            line.set_low(_mm256_and_si256(bits.low, open.low));
+            line.set_high(_mm256_and_si256(bits.high, open.high));
+        }
+    } else if !panel.shares_fields() {
+        for ((found, &hash), &shared) in found.iter_mut().zip(items.hashes).zip(&items.shared) {
+            *found |= _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
+            set_in_any(panel, hash, shared);
+        }
+    } else if panel.width() > 4 {
+        find_and_set_in_narrow::<true>(panel, items, lines, found);
+    } else {
+        find_and_set_in_narrow::<false>(panel, items, lines, found);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn find_and_set_in_narrow<const MORE_THAN_FOUR: bool>(
+    panel: &mut Panel,
+    items: &Items,
+    lines: &[usize],
+    found: &mut [u64; AT_ONCE],
+) {
+    let (slices, open) = (InNarrow::of(panel), open_words(panel));
+    for ((found, &line), &shared) in found.iter_mut().zip(lines).zip(&items.shared) {
+        let fields = slices.fields(shared);
+        let mut line = LineMut::of(panel, line);
+        *found |= slices.find::<MORE_THAN_FOUR>(line.as_line(), fields);
+        // no lane above the last is open
+        line.set_low(_mm256_and_si256(bits_at(fields), open.low));
+        if MORE_THAN_FOUR {
+            line.set_high(_mm256_and_si256(bits_at(_mm_shuffle_epi32::<1>(fields)), open.high));
+        }
+    }
+}
+
+/// The slices of a wide panel.
+struct InEight {
+    /// Where the lanes are, from the youngest slice on.
+    order: __m256i,
+    /// The positions of the slices.
+    ages: u64,
+}
+
+impl InEight {
+    #[target_feature(enable = "avx2")]
+    fn of(panel: &Panel) -> Self {
+        InEight { order: from_youngest_in(panel), ages: panel.ages }
+    }
+
+    /// Which of them have the item's bit.
+    #[target_feature(enable = "avx2,bmi2")]
+    fn find(&self, line: Line, bits: Bits) -> u64 {
+        let missing = zeros(_mm256_permutevar8x32_epi32(halves(line, bits), self.order));
+        // lanes without a slice have no place to go to
+        _pdep_u64((!missing).into(), self.ages)
+    }
+}
+
+/// The slices of a panel of fewer lanes that shares fields.
+struct InNarrow {
+    /// How far the fields are turned, so that they come in the order of the lanes.
+    turn: u32,
+    /// The lane of the youngest slice: the others follow it.
+    youngest: usize,
+    /// The positions of the slices.
+    ages: u64,
+}
+
+impl InNarrow {
+    fn of(panel: &Panel) -> Self {
+        InNarrow { turn: 8 * u32::from(panel.base()), youngest: panel.lane(0), ages: panel.ages }
+    }
+
+    /// An item's fields, six bits of each.
+    #[target_feature(enable = "avx2")]
+    fn fields(&self, shared: u64) -> __m128i {
+        places(shared.rotate_right(self.turn))
+    }
+
+    /// Which of them have the item's bit, in a panel of more than four lanes or not.
+    #[target_feature(enable = "avx2,bmi2")]
+    fn find<const MORE_THAN_FOUR: bool>(&self, line: Line, fields: __m128i) -> u64 {
+        let mut lanes = has_in_four(line.low(), fields);
+        if MORE_THAN_FOUR {
+            lanes |= has_in_four(line.high(), _mm_shuffle_epi32::<1>(fields)) << 4;
+        }
+        // those after the oldest slice have no place to go to
+        _pdep_u64(u64::from(lanes) >> self.youngest, self.ages)
+    }
+}
+
+/// One bit per word: whether it has the one that its field names.
+#[target_feature(enable = "avx2")]
+fn has_in_four(words: __m256i, fields: __m128i) -> u32 {
+    let highest = _mm256_sllv_epi64(words, _mm256_cvtepu8_epi64(fields));
+    _mm256_movemask_pd(_mm256_castsi256_pd(highest)).cast_unsigned()
+}
