@@ -7,8 +7,8 @@
 //!
 //! Three ways to use two cores take turns in many short visits, so that what else the machine does hits all alike, and the
 //! best visit of each counts: one thread; two threads that share the filter; and two threads with a filter each, which
-//! is all that the machine has to give. Items are 16 bytes. `insert_if_new` gets new items only, at the steady rate that
-//! the window is built for; `contains` asks for items of the window and for new ones in turn.
+//! is all that the machine has to give. Items are 16 bytes, one a call or many in a batch. `insert_if_new` gets new items
+//! only, at the steady rate that the window is built for; `contains` asks for items of the window and for new ones in turn.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -22,6 +22,8 @@ const SPAN: Duration = Duration::from_secs(60);
 const VISITS: usize = 200;
 /// Of all threads together, per visit.
 const OPERATIONS: u64 = 20_000;
+/// Items of a batch.
+const BATCH: usize = 256;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
@@ -31,6 +33,21 @@ enum Mode {
 }
 
 const MODES: [Mode; 3] = [Mode::One, Mode::Shared, Mode::Apart];
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Insert,
+    InsertBatch,
+    Contains,
+    ContainsBatch,
+}
+
+const KINDS: [(Operation, &str); 4] = [
+    (Operation::Insert, "insert_if_new"),
+    (Operation::Contains, "contains"),
+    (Operation::InsertBatch, "insert_if_new_batch"),
+    (Operation::ContainsBatch, "contains_batch"),
+];
 
 /// A filter in a stream of `window` items per span.
 struct Stream {
@@ -65,20 +82,56 @@ impl Stream {
         }
     }
 
-    /// Asks for items when `items` have been seen, in an order that caches cannot guess.
+    /// The same in batches, each at the time of its last item.
+    fn insert_new_batches(&self, items: std::ops::Range<u64>, step: usize) {
+        let (mut batch, mut answers) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        let mut items = items.step_by(step).peekable();
+        while let Some(item) = items.next() {
+            batch.push(key(item));
+            if batch.len() == BATCH || items.peek().is_none() {
+                self.filter.insert_if_new_batch_at(&batch, self.time_of(item), &mut answers);
+                black_box(&answers);
+                batch.clear();
+            }
+        }
+    }
+
+    /// Items to ask for when `items` have been seen, in an order that caches cannot guess.
+    fn questions(&self, items: u64, operations: u64, place: u64) -> impl Iterator<Item = [u8; 16]> {
+        let (mut place, window) = (place, self.window);
+        (0..operations).map(move |operation| {
+            place = (place + 0x9e37_79b9) % window;
+            key(if operation % 2 == 0 { items - 1 - place } else { !place })
+        })
+    }
+
+    /// Asks for such items.
     fn contains(&self, items: u64, operations: u64, place: u64) {
         let now = self.time_of(items);
-        let mut place = place;
-        for operation in 0..operations {
-            place = (place + 0x9e37_79b9) % self.window;
-            let item = if operation % 2 == 0 { items - 1 - place } else { !place };
-            black_box(self.filter.contains_at(key(item), now));
+        for item in self.questions(items, operations, place) {
+            black_box(self.filter.contains_at(item, now));
+        }
+    }
+
+    /// The same in batches.
+    fn contains_batches(&self, items: u64, operations: u64, place: u64) {
+        let now = self.time_of(items);
+        let (mut batch, mut seen) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        let mut questions = self.questions(items, operations, place);
+        loop {
+            batch.clear();
+            batch.extend(questions.by_ref().take(BATCH));
+            if batch.is_empty() {
+                return;
+            }
+            self.filter.contains_batch_at(&batch, now, &mut seen);
+            black_box(&seen);
         }
     }
 }
 
 /// When a thread began and ended, for each operation and mode of every visit.
-type Times = Vec<[[Option<(Instant, Instant)>; 3]; 2]>;
+type Times = Vec<[[Option<(Instant, Instant)>; 3]; KINDS.len()]>;
 
 /// What one of the two threads does.
 fn work(me: usize, streams: &[Stream; 2], items: u64, gate: &Barrier, ready: &AtomicUsize) -> Times {
@@ -99,29 +152,35 @@ fn work(me: usize, streams: &[Stream; 2], items: u64, gate: &Barrier, ready: &At
         work();
         Some((start, Instant::now()))
     };
-    let mut times = vec![[[None; 3]; 2]; VISITS];
+    let mut times = vec![[[None; 3]; KINDS.len()]; VISITS];
     for visit in &mut times {
         for (place, mode) in MODES.into_iter().enumerate() {
             // in each mode a stream goes on at its rate: threads that share one take every second item
             let (mine, first, step) = match mode {
                 Mode::One => (0, 0, 1),
-                Mode::Shared => (0, me, 2),
+                Mode::Shared => (0, me as u64, 2),
                 Mode::Apart => (me, 0, 1),
             };
-            let before = items[mine];
-            let share = if mode == Mode::Apart { OPERATIONS / 2 } else { OPERATIONS };
-            items[0] += share;
-            items[1] += if mode == Mode::Apart { share } else { 0 };
-            let (stream, now) = (&streams[mine], items[mine]);
             let idle = mode == Mode::One && me > 0;
-            meet();
-            if !idle {
-                visit[0][place] = timed(&|| stream.insert_new(before + first as u64..now, step));
-            }
-            meet();
-            if !idle {
-                let operations = if mode == Mode::One { OPERATIONS } else { OPERATIONS / 2 };
-                visit[1][place] = timed(&|| stream.contains(now, operations, me as u64 * stream.window / 3));
+            let share = if mode == Mode::Apart { OPERATIONS / 2 } else { OPERATIONS };
+            let questions = if mode == Mode::One { OPERATIONS } else { OPERATIONS / 2 };
+            for (kind, (operation, _)) in KINDS.into_iter().enumerate() {
+                let before = items[mine];
+                if matches!(operation, Operation::Insert | Operation::InsertBatch) {
+                    items[0] += share;
+                    items[1] += if mode == Mode::Apart { share } else { 0 };
+                }
+                let (stream, now) = (&streams[mine], items[mine]);
+                let from = me as u64 * stream.window / 3;
+                meet();
+                if !idle {
+                    visit[kind][place] = timed(&|| match operation {
+                        Operation::Insert => stream.insert_new(before + first..now, step),
+                        Operation::InsertBatch => stream.insert_new_batches(before + first..now, step),
+                        Operation::Contains => stream.contains(now, questions, from),
+                        Operation::ContainsBatch => stream.contains_batches(now, questions, from),
+                    });
+                }
             }
         }
     }
@@ -129,7 +188,7 @@ fn work(me: usize, streams: &[Stream; 2], items: u64, gate: &Barrier, ready: &At
 }
 
 /// Operations a second in each mode, the best of all visits.
-fn best(window: u64, shards: usize) -> [[f64; 3]; 2] {
+fn best(window: u64, shards: usize) -> [[f64; 3]; KINDS.len()] {
     let before = 3 * window;
     let streams = [(); 2].map(|()| Stream::new(window, shards, before));
     let (gate, ready) = (Barrier::new(2), AtomicUsize::new(0));
@@ -140,7 +199,7 @@ fn best(window: u64, shards: usize) -> [[f64; 3]; 2] {
         });
         threads.map(|thread| thread.join().expect("no panic"))
     });
-    let mut best = [[0.0_f64; 3]; 2];
+    let mut best = [[0.0_f64; 3]; KINDS.len()];
     for visit in 0..VISITS {
         for (operation, modes) in best.iter_mut().enumerate() {
             for (mode, best) in modes.iter_mut().enumerate() {
@@ -165,7 +224,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|");
     for window in [10_000, 1_000_000] {
         for &shards in &shard_counts {
-            for (operation, modes) in ["insert_if_new", "contains"].into_iter().zip(best(window, shards)) {
+            for ((_, operation), modes) in KINDS.into_iter().zip(best(window, shards)) {
                 let [one, shared, apart] = modes.map(|per_second| per_second / 1e6);
                 println!(
                     "| {operation} | {window} | {shards} | {one:.2} | {shared:.2} | {apart:.2} | {:.2} | {:.2} |",

@@ -203,7 +203,8 @@ impl TimeBloom {
         self.check_all(hashes, Repeats::Refresh, now, verdicts)
     }
 
-    fn check_all(
+    /// Looks for items and inserts them, in order, and adds a verdict for each.
+    pub(crate) fn check_all(
         &mut self,
         hashes: &[ItemHash],
         repeats: Repeats,

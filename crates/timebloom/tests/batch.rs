@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use timebloom::{BatchFull, CountBloom, Full, ItemHash, OnFull, Policy, TimeBloom, Timestamp, Verdict};
+use timebloom::{BatchFull, CountBloom, Full, ItemHash, OnFull, Policy, Sharded, TimeBloom, Timestamp, Verdict};
 
 const SPAN: Duration = Duration::from_secs(60);
 
@@ -226,6 +226,72 @@ proptest! {
             prop_assert_eq!(filter.stats(), singles.stats());
             prop_assert_eq!(filter.to_bytes(), singles.to_bytes());
         }
+    }
+
+    #[test]
+    fn batches_of_a_sharded_filter_equal_single_calls(
+        batches in prop::collection::vec((operation(), batch(), pause_ms()), 1..20),
+        limit in prop_oneof![Just(None), (4_000..9_000_u64).prop_map(Some)],
+        shards in 1..20_usize,
+        seed in any::<u64>(),
+    ) {
+        let mut builder = TimeBloom::builder(SPAN).seed(seed);
+        if let Some(limit) = limit {
+            builder = builder.max_bytes(limit * shards as u64);
+        }
+        let [singles, batched] = [(); 2].map(|()| builder.build_sharded(shards).expect("legal"));
+        let mut now = Timestamp::from_secs(1_000);
+        for (operation, items, pause_ms) in batches {
+            now = now.saturating_add(Duration::from_millis(pause_ms));
+            sharded_calls(&singles, &batched, operation, &items, now)?;
+        }
+        batched.validate().map_err(TestCaseError::fail)?;
+        prop_assert!(batched.shard_stats(now).eq(singles.shard_stats(now)));
+    }
+}
+
+/// One operation on all items, one by one in the one filter and at once in the other. There are no batches that insert and
+/// tell nothing.
+fn sharded_calls(
+    singles: &Sharded<TimeBloom>,
+    batched: &Sharded<TimeBloom>,
+    operation: Operation,
+    items: &[[u8; 2]],
+    now: Timestamp,
+) -> Result<(), TestCaseError> {
+    let mut answers = vec![Ok(Verdict::Seen)]; // to be emptied
+    let expected: Vec<Result<Verdict, Full>> = match operation {
+        Operation::Insert | Operation::CheckAndInsert => {
+            batched.check_and_insert_batch_at(items, now, &mut answers);
+            items.iter().map(|item| singles.check_and_insert_at(item, now)).collect()
+        }
+        Operation::InsertIfNew => {
+            batched.insert_if_new_batch_at(items, now, &mut answers);
+            items.iter().map(|item| singles.insert_if_new_at(item, now)).collect()
+        }
+        Operation::Contains => {
+            let mut seen = vec![true];
+            batched.contains_batch_at(items, now, &mut seen);
+            prop_assert_eq!(seen, items.iter().map(|item| singles.contains_at(item, now)).collect::<Vec<_>>());
+            return Ok(());
+        }
+    };
+    prop_assert_eq!(answers, expected);
+    Ok(())
+}
+
+/// More items than are put in the order of their shards at once.
+#[test]
+fn large_batches_of_a_sharded_filter_equal_single_calls() {
+    let builder = TimeBloom::builder(SPAN).seed(1);
+    for shards in [1, 7, 3_000] {
+        let [singles, batched] = [(); 2].map(|()| builder.build_sharded(shards).expect("legal"));
+        let items: Vec<[u8; 2]> =
+            (0..20_000_u32).map(|item| (item % 15_000).to_le_bytes()).map(|[a, b, ..]| [a, b]).collect();
+        for operation in [Operation::InsertIfNew, Operation::Contains, Operation::CheckAndInsert] {
+            sharded_calls(&singles, &batched, operation, &items, Timestamp::from_secs(1_000)).expect("equal");
+        }
+        assert!(batched.shard_stats(Timestamp::from_secs(1_000)).eq(singles.shard_stats(Timestamp::from_secs(1_000))));
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use timebloom::{ManualClock, Policy, Sharded, Stats, TimeBloom, Timestamp};
+use timebloom::{ManualClock, Policy, Sharded, Stats, TimeBloom, Timestamp, Verdict};
 use timebloom_testkit::at_most_with_confidence;
 
 const SPAN_NANOS: u64 = 60_000_000_000;
@@ -81,7 +81,8 @@ fn items_survive_the_whole_span_among_threads() {
     }
 }
 
-/// In each round every thread brings the same items, in an order and at times of its own; rounds are three spans apart.
+/// In each round every thread brings the same items, in an order and at times of its own, one by one or in batches; rounds
+/// are three spans apart.
 /// Nobody may be told `New` twice, and only a false positive is `New` to nobody: 40,000 chances at a rate of 0.01, with
 /// one in 10^6 for a false alarm.
 #[test]
@@ -98,15 +99,25 @@ fn racing_threads_see_each_item_first_once_per_window() {
             scope.spawn(move || {
                 let mut random = fastrand::Rng::with_seed(thread as u64);
                 let mut order: Vec<usize> = (0..ITEMS).collect();
+                let mut answers = Vec::new();
                 for round in 0..ROUNDS {
                     barrier.wait();
                     // nearby items in different orders, so that threads do meet
                     order.chunks_mut(8).for_each(|chunk| random.shuffle(chunk));
                     let start = Timestamp::from_nanos((round as u64 + 1) * 3 * SPAN_NANOS);
-                    for &item in &order {
+                    for some in order.chunks(if thread % 2 == 0 { 1 } else { 50 }) {
                         let now = start.saturating_add(Duration::from_nanos(random.u64(..=SPAN_NANOS)));
-                        let verdict = filter.insert_if_new_at(item.to_le_bytes(), now).expect("no limit");
-                        firsts[round * ITEMS + item].fetch_add(verdict.is_new().into(), Ordering::Relaxed);
+                        if let [item] = some {
+                            answers.clear();
+                            answers.push(filter.insert_if_new_at(item.to_le_bytes(), now));
+                        } else {
+                            let items: Vec<_> = some.iter().map(|item| item.to_le_bytes()).collect();
+                            filter.insert_if_new_batch_at(&items, now, &mut answers);
+                        }
+                        for (item, answer) in some.iter().zip(&answers) {
+                            let is_new = answer.expect("no limit").is_new();
+                            firsts[round * ITEMS + item].fetch_add(is_new.into(), Ordering::Relaxed);
+                        }
                     }
                 }
             });
@@ -161,8 +172,16 @@ fn a_clocked_filter_is_shared_too() {
     assert!(filter.contains_between("a", ..=Timestamp::from_secs(1_000)));
     assert_eq!(filter.age("b").expect("seen").at_least, SPAN);
     assert!(filter.insert_if_new("a").expect("no limit").is_seen());
+    let (mut answers, mut seen) = (Vec::new(), Vec::new());
+    filter.insert_if_new_batch(&["a", "b"], &mut answers);
+    assert_eq!(answers, [Ok(Verdict::Seen); 2]);
+    filter.contains_batch(&["a", "c"], &mut seen);
+    assert_eq!(seen, [true, false]);
     assert_eq!(filter.stats().inserted, 2);
-    clock.advance(SPAN);
+    filter.check_and_insert_batch(&["a", "d"], &mut answers);
+    assert_eq!(answers, [Ok(Verdict::Seen), Ok(Verdict::New)]);
+    assert_eq!(filter.stats().inserted, 4);
+    clock.advance(2 * SPAN);
     filter.advance();
     assert_eq!(filter.stats().slices, 0);
     filter.insert("c").expect("no limit");

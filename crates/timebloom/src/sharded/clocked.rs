@@ -48,6 +48,21 @@ impl<C: Clock> Clocked<C, Sharded<TimeBloom>> {
         self.filter().contains_at(item, self.clock().now())
     }
 
+    /// Records those of many items that are not in the window: [`Sharded::insert_if_new_batch_at`].
+    pub fn insert_if_new_batch<T: AsRef<[u8]>>(&self, items: &[T], answers: &mut Vec<Result<Verdict, Full>>) {
+        self.filter().insert_if_new_batch_at(items, self.clock().now(), answers);
+    }
+
+    /// Tells which of many items are in the window and records all: [`Sharded::check_and_insert_batch_at`].
+    pub fn check_and_insert_batch<T: AsRef<[u8]>>(&self, items: &[T], answers: &mut Vec<Result<Verdict, Full>>) {
+        self.filter().check_and_insert_batch_at(items, self.clock().now(), answers);
+    }
+
+    /// Whether each of many items is in the window: [`Sharded::contains_batch_at`].
+    pub fn contains_batch<T: AsRef<[u8]>>(&self, items: &[T], seen: &mut Vec<bool>) {
+        self.filter().contains_batch_at(items, self.clock().now(), seen);
+    }
+
     /// Whether an item was seen in the last `within`: [`Sharded::contains_within_at`].
     pub fn contains_within(&self, item: impl AsRef<[u8]>, within: Duration) -> bool {
         self.filter().contains_within_at(item, within, self.clock().now())

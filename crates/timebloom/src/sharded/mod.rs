@@ -1,5 +1,6 @@
 //! Filters for many threads: several of them, each behind its own lock.
 
+mod batch;
 mod clocked;
 mod shard;
 #[cfg(test)]
@@ -91,7 +92,9 @@ pub fn default_shards() -> usize {
 /// The expected number of items and the memory limit are divided evenly. Items spread almost evenly too, but not quite:
 /// a shard may be [`Full`] a little before the whole has reached its limit, and the error has the numbers of the shard.
 ///
-/// There are no batches and no snapshots of it. Count windows have no such face at all: the last `N` items of a stream are
+/// Threads that have many items at once give them as a batch: locks are then shared by the items of a shard.
+///
+/// There are no snapshots of it. Count windows have no such face at all: the last `N` items of a stream are
 /// not the last `N / shards` of every shard. One item that repeats would push others of its shard out of the window, while
 /// the rest of the shards keep theirs for too long. Put a [`CountBloom`](crate::CountBloom) behind one lock instead.
 #[derive(Debug)]

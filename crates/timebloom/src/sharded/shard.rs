@@ -1,6 +1,6 @@
 //! One shard: a filter behind a lock of its own, and how an item finds it.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::hash::ItemHash;
 use crate::time_bloom::TimeBloom;
@@ -38,6 +38,15 @@ impl Shard<TimeBloom> {
                 let filter = poisoned.into_inner();
                 self.recover(filter)
             }
+        }
+    }
+
+    /// The same, unless another thread has it.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, TimeBloom>> {
+        match self.filter.try_lock() {
+            Ok(filter) => Some(filter),
+            Err(TryLockError::Poisoned(poisoned)) => Some(self.recover(poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 

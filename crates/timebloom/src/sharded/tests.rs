@@ -68,6 +68,33 @@ fn one_of_the_threads_that_race_for_an_item_is_first() {
     filter.validate().expect("sound");
 }
 
+/// A batch does what it can while another thread has one of its shards, and the rest when that is free again.
+#[test]
+fn a_batch_goes_round_a_shard_that_is_busy() {
+    let filter = sharded(4);
+    let items: Vec<[u8; 4]> = (0..40_u32).map(u32::to_le_bytes).collect();
+    let shard = |item: &[u8; 4]| shard_of(filter.hash(item), 4);
+    let (busy, free): (Vec<&[u8; 4]>, Vec<_>) = items.iter().partition(|item| shard(item) == 2);
+    assert!(busy.len() > 3 && free.len() > 10);
+    let mut answers = Vec::new();
+    thread::scope(|scope| {
+        let held = filter.shards[2].lock();
+        let batch = scope.spawn(|| {
+            let mut answers = Vec::new();
+            filter.insert_if_new_batch_at(&items, at(0), &mut answers);
+            answers
+        });
+        while !free.iter().all(|item| filter.contains_at(item, at(0))) {
+            thread::yield_now();
+        }
+        assert!(!busy.iter().any(|item| held.contains_at(item, at(0))));
+        drop(held);
+        answers = batch.join().expect("no panic");
+    });
+    assert!(answers.iter().all(|answer| answer.expect("no limit").is_new()));
+    assert!(items.iter().all(|item| filter.contains_at(item, at(60))));
+}
+
 #[test]
 fn a_panic_in_one_thread_is_not_one_in_others() {
     let filter = sharded(3);
@@ -75,7 +102,12 @@ fn a_panic_in_one_thread_is_not_one_in_others() {
         filter.insert_at(item.to_le_bytes(), at(0)).expect("no limit");
     }
     panic_inside(&filter, |_| {});
-    assert!((0..30_u32).all(|item| filter.contains_at(item.to_le_bytes(), at(60))), "an item was lost");
+    let items: Vec<[u8; 4]> = (0..30_u32).map(u32::to_le_bytes).collect();
+    let mut seen = Vec::new();
+    filter.contains_batch_at(&items, at(60), &mut seen);
+    assert_eq!(seen, [true; 30], "an item was lost");
+    panic_inside(&filter, |_| {});
+    assert!(items.iter().all(|item| filter.contains_at(item, at(60))), "an item was lost");
     assert_eq!(filter.stats(at(60)).inserted, 30);
     assert!(filter.insert_if_new_at("another", at(60)).expect("no limit").is_new());
 }
@@ -116,6 +148,9 @@ fn code_of_users_runs_outside_the_lock() {
     }
     let filter = sharded(1);
     assert!(filter.insert_if_new_at(Curious(&filter), at(0)).expect("no limit").is_seen());
+    let mut answers = Vec::new();
+    filter.insert_if_new_batch_at(&[Curious(&filter), Curious(&filter)], at(0), &mut answers);
+    assert!(answers.iter().all(|answer| answer.expect("no limit").is_seen()));
     assert!(filter.contains_between_at(Curious(&filter), Curious(&filter), at(0)));
 }
 
