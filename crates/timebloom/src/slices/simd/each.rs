@@ -1,7 +1,9 @@
-//! Several items, one panel after the other: what is known of a panel stays in registers, and the lines of the next one are
+//! Several items, one panel after the other: what is known of a panel stays in registers, and the lines of the next ones are
 //! on their way meanwhile.
 
 use std::arch::x86_64::*;
+use std::array;
+use std::mem;
 
 use super::super::panel::{Panel, shared_fields};
 use super::super::query::{self, AT_ONCE, is_run_in};
@@ -48,6 +50,27 @@ impl<'a> Items<'a> {
 /// The line of each item in one panel.
 type Lines = [usize; AT_ONCE];
 
+/// For how many panels lines are asked for ahead.
+const AHEAD: usize = 2;
+
+/// The lines of items in one panel after the other, asked for ahead.
+struct Walk {
+    next: [Lines; AHEAD],
+}
+
+impl Walk {
+    #[inline]
+    fn begin(panels: &[Panel], items: &Items) -> Self {
+        Walk { next: array::from_fn(|place| items.lines_in(panels.get(place))) }
+    }
+
+    /// Those in the panel at `place`.
+    #[inline]
+    fn step(&mut self, panels: &[Panel], place: usize, items: &Items) -> Lines {
+        mem::replace(&mut self.next[place % AHEAD], items.lines_in(panels.get(place + AHEAD)))
+    }
+}
+
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     find_in_all(panels, &Items::of(hashes), found);
@@ -57,9 +80,9 @@ pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u
 pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
     let items = Items::of(hashes);
     let mut found = [0; AT_ONCE];
-    let mut lines = items.lines_in(panels.first());
+    let mut walk = Walk::begin(panels, &items);
     for place in 0..panels.len() {
-        let next = items.lines_in(panels.get(place + 1));
+        let lines = walk.step(panels, place, &items);
         let panel = &mut panels[place];
         // panel by panel or item by item is the same: what is found in a panel depends on no other
         if panel.open() == 0 {
@@ -67,7 +90,6 @@ pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u
         } else {
             find_and_set(panel, &items, &lines, &mut found);
         }
-        lines = next;
     }
     query::have_runs(&found.map(|found| found & inside), length)
 }
@@ -96,11 +118,10 @@ pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64,
 /// Adds to `found` which of the first 64 slices have each item's bit.
 #[target_feature(enable = "avx2,bmi2")]
 fn find_in_all(panels: &[Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
-    let mut lines = items.lines_in(panels.first());
+    let mut walk = Walk::begin(panels, items);
     for (place, panel) in panels.iter().enumerate() {
-        let next = items.lines_in(panels.get(place + 1));
+        let lines = walk.step(panels, place, items);
         find(panel, items, &lines, found);
-        lines = next;
     }
 }
 
