@@ -286,8 +286,8 @@ impl Slices {
     /// [`insert`](Self::insert) for several items, the last of them at `now`.
     pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) {
         for some in hashes.chunks(AT_ONCE) {
-            self.prefetch(some, Which::Open);
             if self.clearing.is_some() {
+                self.prefetch(some, Which::Open);
                 some.iter().for_each(|&hash| self.insert(hash, now));
                 continue;
             }

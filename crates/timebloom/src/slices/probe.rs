@@ -200,11 +200,17 @@ impl Slices {
         self.set_any_bits(hash);
     }
 
-    /// [`set_bits`](Self::set_bits) for several items.
+    /// [`set_bits`](Self::set_bits) for several items, while no slice is being cleared.
     pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
+        debug_assert!(self.clearing.is_none(), "each item may have something to clear");
         #[cfg(target_arch = "x86_64")]
         if let Way::Wide(_) = self.way {
+            self.prefetch(hashes, Which::Open);
             return super::simd::set_all_in_wide(&mut self.panels, hashes);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_fast() {
+            return super::simd::set_all(&mut self.panels, hashes);
         }
         hashes.iter().for_each(|&hash| self.set_any_bits(hash));
     }
@@ -269,6 +275,9 @@ mod tests {
                     let hash = ItemHash::new(item.to_le_bytes(), seed);
                     let (mut fast, mut portable) = (slices.clone(), slices.clone());
                     simd::set(&mut fast.panels, hash);
+                    let mut twice = slices.clone();
+                    simd::set_all(&mut twice.panels, &[hash; 2]);
+                    assert!(fast.stored_words().eq(twice.stored_words()), "seed {seed}, item {item}");
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     if matches!(slices.way, Way::Wide(_)) {

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::probe::{Which, read};
+use super::probe::read;
 use super::way::Way;
 use super::{Slices, long};
 use crate::hash::ItemHash;
@@ -60,9 +60,6 @@ impl Slices {
                 *answer = self.has_run(hash, 0..live);
             }
             return answers;
-        }
-        if !matches!(self.way, Way::Wide(_)) {
-            self.prefetch(hashes, Which::All);
         }
         let mut found = [0; AT_ONCE];
         self.matches_each(hashes, &mut found);

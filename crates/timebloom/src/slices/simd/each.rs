@@ -78,26 +78,21 @@ pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
-    let items = Items::of(hashes);
     let mut found = [0; AT_ONCE];
-    let mut walk = Walk::begin(panels, &items);
-    for place in 0..panels.len() {
-        let lines = walk.step(panels, place, &items);
-        let panel = &mut panels[place];
-        // panel by panel or item by item is the same: what is found in a panel depends on no other
-        if panel.open() == 0 {
-            find(panel, &items, &lines, &mut found);
-        } else {
-            find_and_set(panel, &items, &lines, &mut found);
-        }
-    }
+    find_and_set_in_all(panels, &Items::of(hashes), &mut found);
     query::have_runs(&found.map(|found| found & inside), length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+pub(super) fn set_all(panels: &mut [Panel], hashes: &[ItemHash]) {
+    let (open, _) = split_at_closed(panels);
+    // what is found is not asked for: it takes less time than a walk of its own takes code
+    find_and_set_in_all(open, &Items::of(hashes), &mut [0; AT_ONCE]);
+}
+
+#[target_feature(enable = "avx2,bmi2")]
 pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
-    let open = panels.iter().take_while(|panel| panel.open() != 0).count();
-    let (open, closed) = panels.split_at_mut(open);
+    let (open, closed) = split_at_closed(panels);
     prefetch(open, hashes);
     let items = Items::of(hashes);
     let mut found = [0; AT_ONCE];
@@ -115,6 +110,14 @@ pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64,
     seen
 }
 
+/// The panels that take insertions, and the others.
+#[inline]
+fn split_at_closed(panels: &mut [Panel]) -> (&mut [Panel], &mut [Panel]) {
+    // panels stand in order of their youngest slice
+    let open = panels.iter().take_while(|panel| panel.open() != 0).count();
+    panels.split_at_mut(open)
+}
+
 /// Adds to `found` which of the first 64 slices have each item's bit.
 #[target_feature(enable = "avx2,bmi2")]
 fn find_in_all(panels: &[Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
@@ -125,7 +128,23 @@ fn find_in_all(panels: &[Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
     }
 }
 
-/// The same for those of one panel.
+/// [`find_in_all`], and sets each item's bits before it goes on to the next. Panel by panel or item by item is the same: what
+/// is found in a panel depends on no other.
+#[target_feature(enable = "avx2,bmi2")]
+fn find_and_set_in_all(panels: &mut [Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
+    let mut walk = Walk::begin(panels, items);
+    for place in 0..panels.len() {
+        let lines = walk.step(panels, place, items);
+        let panel = &mut panels[place];
+        if panel.open() == 0 {
+            find(panel, items, &lines, found);
+        } else {
+            find_and_set(panel, items, &lines, found);
+        }
+    }
+}
+
+/// [`find_in_all`] for one panel.
 #[target_feature(enable = "avx2,bmi2")]
 fn find(panel: &Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
     let lines = &lines[..items.hashes.len()];
@@ -158,7 +177,7 @@ fn find_in_narrow<const MORE_THAN_FOUR: bool>(
     }
 }
 
-/// [`find`], and sets each item's bits before it goes on to the next.
+/// [`find_and_set_in_all`] for one panel that takes insertions.
 #[target_feature(enable = "avx2,bmi2")]
 fn find_and_set(panel: &mut Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
     let lines = &lines[..items.hashes.len()];

@@ -54,7 +54,9 @@ calls! {
 
     /// Sets the item's bit in every slice that takes insertions.
     set(panels: &mut [Panel], hash: ItemHash) = super::write::set;
-    /// The same for a wide row.
+    /// The same for several items.
+    set_all(panels: &mut [Panel], hashes: &[ItemHash]) = super::each::set_all;
+    /// [`set`] for a wide row.
     set_in_wide(panels: &mut [Panel], hash: ItemHash) = super::write::set_in_wide;
     /// The same for several items.
     set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) = super::write::set_all_in_wide;
