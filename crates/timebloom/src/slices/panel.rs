@@ -291,7 +291,13 @@ impl Panel {
     /// An item's fields, given those that panels of many lines share.
     #[inline]
     pub(super) fn fields(&self, hash: ItemHash, shared: u64) -> u64 {
-        if self.shares_fields() { shared } else { fields_by(hash, self.multiplier) }
+        if self.shares_fields() { shared } else { self.own_fields(hash) }
+    }
+
+    /// An item's fields in a panel that does not share them.
+    #[inline]
+    pub(super) fn own_fields(&self, hash: ItemHash) -> u64 {
+        fields_by(hash, self.multiplier)
     }
 
     /// An item's fields in the order of the lanes, that of lane 0 lowest.

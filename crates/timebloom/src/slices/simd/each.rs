@@ -5,19 +5,19 @@ use std::arch::x86_64::*;
 use std::array;
 use std::mem;
 
-use super::super::panel::{Panel, shared_fields};
+use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE, is_run_in};
 use super::bits::{Bits, bits_at, bits_of, places};
 use super::raw::{Line, LineMut, prefetch};
-use super::read::{from_youngest_in, halves, matches_in_one, read_line, zeros};
-use super::write::{open_words, set_in_any, set_in_one};
+use super::read::{from_youngest_in, halves, matches_in_one, zeros};
+use super::write::{open_words, set_in_one};
 use crate::hash::ItemHash;
 
 /// Up to [`AT_ONCE`] items.
 struct Items<'a> {
     hashes: &'a [ItemHash],
     /// Their fields in panels that share them.
-    shared: [u64; AT_ONCE],
+    fields: [u64; AT_ONCE],
     /// The bits that these name.
     bits: [Bits; AT_ONCE],
 }
@@ -25,19 +25,33 @@ struct Items<'a> {
 impl<'a> Items<'a> {
     #[target_feature(enable = "avx2")]
     fn of(hashes: &'a [ItemHash]) -> Self {
-        let mut items = Items { hashes, shared: [0; AT_ONCE], bits: [bits_of(0); AT_ONCE] };
-        for ((shared, bits), &hash) in items.shared.iter_mut().zip(&mut items.bits).zip(hashes) {
-            *shared = shared_fields(hash);
-            *bits = bits_of(*shared);
+        let mut items = Items { hashes, fields: [0; AT_ONCE], bits: [bits_of(0); AT_ONCE] };
+        for ((fields, bits), &hash) in items.fields.iter_mut().zip(&mut items.bits).zip(hashes) {
+            *fields = shared_fields(hash);
+            *bits = bits_of(*fields);
         }
         items
     }
 
-    /// Their lines in a panel, asked for.
+    /// Where the bits of an item are in a panel that shares fields.
+    #[inline]
+    fn spot(&self, lines: &Lines, item: usize) -> Spot {
+        Spot { line: lines[item], fields: self.fields[item], bits: self.bits[item] }
+    }
+
+    /// The same in a panel that does not.
+    #[target_feature(enable = "avx2")]
+    fn own_spot(&self, panel: &Panel, item: usize) -> Spot {
+        let hash = self.hashes[item];
+        let fields = panel.own_fields(hash);
+        Spot { line: panel.line(hash), fields, bits: bits_of(fields) }
+    }
+
+    /// Their lines in a panel, asked for; none if it has so few that they are near in any case.
     #[inline]
     fn lines_in(&self, panel: Option<&Panel>) -> Lines {
         let mut lines = [0; AT_ONCE];
-        if let Some(panel) = panel {
+        if let Some(panel) = panel.filter(|panel| panel.shares_fields()) {
             for (line, &hash) in lines.iter_mut().zip(self.hashes) {
                 *line = panel.line(hash);
                 Line::of(panel, *line).prefetch();
@@ -45,6 +59,14 @@ impl<'a> Items<'a> {
         }
         lines
     }
+}
+
+/// Where an item's bits are in a panel.
+struct Spot {
+    line: usize,
+    fields: u64,
+    /// The bits that these name.
+    bits: Bits,
 }
 
 /// The line of each item in one panel.
@@ -86,7 +108,7 @@ pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn set_all(panels: &mut [Panel], hashes: &[ItemHash]) {
     let (open, _) = split_at_closed(panels);
-    // what is found is not asked for: it takes less time than a walk of its own takes code
+    // what is found is dropped: a walk that does not look would save little
     find_and_set_in_all(open, &Items::of(hashes), &mut [0; AT_ONCE]);
 }
 
@@ -99,7 +121,7 @@ pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64,
     find_in_all(closed, &items, &mut found);
     // whether an item is set, and found by others after it, depends on all panels
     let mut seen = [false; AT_ONCE];
-    let each = hashes.iter().zip(items.shared).zip(items.bits);
+    let each = hashes.iter().zip(items.fields).zip(items.bits);
     for ((((&hash, shared), bits), found), seen) in each.zip(found).zip(&mut seen) {
         let found = open.iter().fold(found, |found, panel| found | matches_in_one(panel, hash, shared, bits));
         *seen = is_run_in(found & inside, length);
@@ -147,70 +169,79 @@ fn find_and_set_in_all(panels: &mut [Panel], items: &Items, found: &mut [u64; AT
 /// [`find_in_all`] for one panel.
 #[target_feature(enable = "avx2,bmi2")]
 fn find(panel: &Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
-    let lines = &lines[..items.hashes.len()];
-    if panel.is_wide() {
+    let found = &mut found[..items.hashes.len()];
+    if panel.shares_fields() {
+        find_at(panel, |_, item| items.spot(lines, item), found);
+    } else {
+        find_at(panel, |panel, item| items.own_spot(panel, item), found);
+    }
+}
+
+/// The same, given where the bits of each item are.
+#[target_feature(enable = "avx2,bmi2")]
+fn find_at(panel: &Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
+    if panel.width() == MAX_WIDTH {
         let slices = InEight::of(panel);
-        for ((found, &line), bits) in found.iter_mut().zip(lines).zip(&items.bits) {
-            *found |= slices.find(Line::of_eight(panel, line), *bits);
-        }
-    } else if !panel.shares_fields() {
-        for ((found, &hash), &shared) in found.iter_mut().zip(items.hashes).zip(&items.shared) {
-            *found |= _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
+        for (item, found) in found.iter_mut().enumerate() {
+            let Spot { line, bits, .. } = spot(panel, item);
+            *found |= slices.find(Line::of_eight(panel, line), bits);
         }
     } else if panel.width() > 4 {
-        find_in_narrow::<true>(panel, items, lines, found);
+        find_in_narrow::<true>(panel, spot, found);
     } else {
-        find_in_narrow::<false>(panel, items, lines, found);
+        find_in_narrow::<false>(panel, spot, found);
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn find_in_narrow<const MORE_THAN_FOUR: bool>(
-    panel: &Panel,
-    items: &Items,
-    lines: &[usize],
-    found: &mut [u64; AT_ONCE],
-) {
+fn find_in_narrow<const MORE_THAN_FOUR: bool>(panel: &Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
     let slices = InNarrow::of(panel);
-    for ((found, &line), &shared) in found.iter_mut().zip(lines).zip(&items.shared) {
-        *found |= slices.find::<MORE_THAN_FOUR>(Line::of(panel, line), slices.fields(shared));
+    for (item, found) in found.iter_mut().enumerate() {
+        let Spot { line, fields, .. } = spot(panel, item);
+        *found |= slices.find::<MORE_THAN_FOUR>(Line::of(panel, line), slices.by_lane(fields));
     }
 }
 
 /// [`find_and_set_in_all`] for one panel that takes insertions.
 #[target_feature(enable = "avx2,bmi2")]
 fn find_and_set(panel: &mut Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE]) {
-    let lines = &lines[..items.hashes.len()];
-    if panel.is_wide() {
+    let found = &mut found[..items.hashes.len()];
+    if panel.shares_fields() {
+        find_and_set_at(panel, |_, item| items.spot(lines, item), found);
+    } else {
+        find_and_set_at(panel, |panel, item| items.own_spot(panel, item), found);
+    }
+}
+
+/// The same, given where the bits of each item are.
+#[target_feature(enable = "avx2,bmi2")]
+fn find_and_set_at(panel: &mut Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
+    if panel.width() == MAX_WIDTH {
         let (slices, open) = (InEight::of(panel), open_words(panel));
-        for ((found, &line), bits) in found.iter_mut().zip(lines).zip(&items.bits) {
+        for (item, found) in found.iter_mut().enumerate() {
+            let Spot { line, bits, .. } = spot(panel, item);
             let mut line = LineMut::of_eight(panel, line);
-            *found |= slices.find(line.as_line(), *bits);
+            *found |= slices.find(line.as_line(), bits);
             line.set_low(_mm256_and_si256(bits.low, open.low));
             line.set_high(_mm256_and_si256(bits.high, open.high));
         }
-    } else if !panel.shares_fields() {
-        for ((found, &hash), &shared) in found.iter_mut().zip(items.hashes).zip(&items.shared) {
-            *found |= _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
-            set_in_any(panel, hash, shared);
-        }
     } else if panel.width() > 4 {
-        find_and_set_in_narrow::<true>(panel, items, lines, found);
+        find_and_set_in_narrow::<true>(panel, spot, found);
     } else {
-        find_and_set_in_narrow::<false>(panel, items, lines, found);
+        find_and_set_in_narrow::<false>(panel, spot, found);
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 fn find_and_set_in_narrow<const MORE_THAN_FOUR: bool>(
     panel: &mut Panel,
-    items: &Items,
-    lines: &[usize],
-    found: &mut [u64; AT_ONCE],
+    spot: impl Fn(&Panel, usize) -> Spot,
+    found: &mut [u64],
 ) {
     let (slices, open) = (InNarrow::of(panel), open_words(panel));
-    for ((found, &line), &shared) in found.iter_mut().zip(lines).zip(&items.shared) {
-        let fields = slices.fields(shared);
+    for (item, found) in found.iter_mut().enumerate() {
+        let Spot { line, fields, .. } = spot(panel, item);
+        let fields = slices.by_lane(fields);
         let mut line = LineMut::of(panel, line);
         *found |= slices.find::<MORE_THAN_FOUR>(line.as_line(), fields);
         // no lane above the last is open
@@ -221,7 +252,7 @@ fn find_and_set_in_narrow<const MORE_THAN_FOUR: bool>(
     }
 }
 
-/// The slices of a wide panel.
+/// The slices of a panel of eight lanes.
 struct InEight {
     /// Where the lanes are, from the youngest slice on.
     order: __m256i,
@@ -244,7 +275,7 @@ impl InEight {
     }
 }
 
-/// The slices of a panel of fewer lanes that shares fields.
+/// The slices of a panel of fewer lanes.
 struct InNarrow {
     /// How far the fields are turned, so that they come in the order of the lanes.
     turn: u32,
@@ -259,10 +290,10 @@ impl InNarrow {
         InNarrow { turn: 8 * u32::from(panel.base()), youngest: panel.lane(0), ages: panel.ages }
     }
 
-    /// An item's fields, six bits of each.
+    /// An item's fields in the order of the lanes, six bits of each.
     #[target_feature(enable = "avx2")]
-    fn fields(&self, shared: u64) -> __m128i {
-        places(shared.rotate_right(self.turn))
+    fn by_lane(&self, fields: u64) -> __m128i {
+        places(fields.rotate_right(self.turn))
     }
 
     /// Which of them have the item's bit, in a panel of more than four lanes or not.

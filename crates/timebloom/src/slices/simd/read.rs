@@ -60,7 +60,7 @@ pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: B
 /// One bit per slice of a panel of any width, youngest lowest: whether it has the item's bit. `shared` are the fields of
 /// panels that share them.
 #[target_feature(enable = "avx2")]
-pub(super) fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
+fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
     let fields = panel.by_lane(panel.fields(hash, shared));
     let line = panel.line(hash);
     if panel.width() == 1 {

@@ -76,7 +76,7 @@ fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
 
 /// Sets an item's bits in a panel of any width. `shared` are the fields of panels that share them.
 #[target_feature(enable = "avx2")]
-pub(super) fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
+fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
     let fields = panel.by_lane(panel.fields(hash, shared));
     let (open, line, width) = (open_words(panel), panel.line(hash), panel.width());
     let mut line = LineMut::of(panel, line);
