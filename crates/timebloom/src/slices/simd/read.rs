@@ -46,13 +46,12 @@ pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] 
 /// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
-    if !panel.shares_fields() {
-        return _pdep_u64(read_line(panel, hash, shared).into(), panel.ages);
-    }
     if panel.width() == MAX_WIDTH {
+        let bits = if panel.shares_fields() { bits } else { bits_of(panel.own_fields(hash)) };
         return panel.ages & !missing_of_one(panel, halves_in(panel, hash, bits));
     }
-    let lanes = !missing_in_narrow(Line::of(panel, panel.line(hash)), panel.width(), panel.by_lane(shared));
+    let fields = panel.by_lane(panel.fields(hash, shared));
+    let lanes = !missing_in_narrow(Line::of(panel, panel.line(hash)), panel.width(), fields);
     // those after the oldest slice have no place to go to
     _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
 }
