@@ -143,8 +143,7 @@ pub(super) fn from_youngest_in(panel: &Panel) -> __m256i {
     vector(&BY_SEAT[usize::from(panel.youngest())])
 }
 
-/// The same, for each seat of the youngest slice: where
-/// the lanes are.
+/// The same for each seat of the youngest slice.
 static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
     let places = [0, 1, 4, 5, 2, 3, 6, 7];
     let mut by_seat = [[0; MAX_WIDTH]; MAX_WIDTH];
