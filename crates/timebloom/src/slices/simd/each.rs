@@ -7,9 +7,9 @@ use std::mem;
 
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE, is_run_in};
-use super::bits::{Bits, bits_at, bits_of, places};
+use super::bits::{Bits, bits_at, bits_of};
 use super::raw::{Line, LineMut, prefetch};
-use super::read::{from_youngest_in, halves, matches_in_one, zeros};
+use super::read::{InEight, InNarrow, matches_in_one};
 use super::write::{open_words, set_in_one};
 use crate::hash::ItemHash;
 
@@ -181,10 +181,10 @@ fn find(panel: &Panel, items: &Items, lines: &Lines, found: &mut [u64; AT_ONCE])
 #[target_feature(enable = "avx2,bmi2")]
 fn find_at(panel: &Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
     if panel.width() == MAX_WIDTH {
-        let slices = InEight::of(panel);
+        let (slices, ages) = (InEight::of(panel), panel.ages);
         for (item, found) in found.iter_mut().enumerate() {
             let Spot { line, bits, .. } = spot(panel, item);
-            *found |= slices.find(Line::of_eight(panel, line), bits);
+            *found |= _pdep_u64(slices.found(Line::of_eight(panel, line), bits).into(), ages);
         }
     } else if panel.width() > 4 {
         find_in_narrow::<true>(panel, spot, found);
@@ -195,10 +195,11 @@ fn find_at(panel: &Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64
 
 #[target_feature(enable = "avx2,bmi2")]
 fn find_in_narrow<const MORE_THAN_FOUR: bool>(panel: &Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
-    let slices = InNarrow::of(panel);
+    let (slices, ages) = (InNarrow::of(panel), panel.ages);
     for (item, found) in found.iter_mut().enumerate() {
         let Spot { line, fields, .. } = spot(panel, item);
-        *found |= slices.find::<MORE_THAN_FOUR>(Line::of(panel, line), slices.by_lane(fields));
+        let lanes = slices.found::<MORE_THAN_FOUR>(Line::of(panel, line), slices.by_lane(fields));
+        *found |= _pdep_u64(lanes.into(), ages);
     }
 }
 
@@ -217,11 +218,11 @@ fn find_and_set(panel: &mut Panel, items: &Items, lines: &Lines, found: &mut [u6
 #[target_feature(enable = "avx2,bmi2")]
 fn find_and_set_at(panel: &mut Panel, spot: impl Fn(&Panel, usize) -> Spot, found: &mut [u64]) {
     if panel.width() == MAX_WIDTH {
-        let (slices, open) = (InEight::of(panel), open_words(panel));
+        let (slices, ages, open) = (InEight::of(panel), panel.ages, open_words(panel));
         for (item, found) in found.iter_mut().enumerate() {
             let Spot { line, bits, .. } = spot(panel, item);
             let mut line = LineMut::of_eight(panel, line);
-            *found |= slices.find(line.as_line(), bits);
+            *found |= _pdep_u64(slices.found(line.as_line(), bits).into(), ages);
             line.set_low(_mm256_and_si256(bits.low, open.low));
             line.set_high(_mm256_and_si256(bits.high, open.high));
         }
@@ -238,79 +239,16 @@ fn find_and_set_in_narrow<const MORE_THAN_FOUR: bool>(
     spot: impl Fn(&Panel, usize) -> Spot,
     found: &mut [u64],
 ) {
-    let (slices, open) = (InNarrow::of(panel), open_words(panel));
+    let (slices, ages, open) = (InNarrow::of(panel), panel.ages, open_words(panel));
     for (item, found) in found.iter_mut().enumerate() {
         let Spot { line, fields, .. } = spot(panel, item);
         let fields = slices.by_lane(fields);
         let mut line = LineMut::of(panel, line);
-        *found |= slices.find::<MORE_THAN_FOUR>(line.as_line(), fields);
+        *found |= _pdep_u64(slices.found::<MORE_THAN_FOUR>(line.as_line(), fields).into(), ages);
         // no lane above the last is open
         line.set_low(_mm256_and_si256(bits_at(fields), open.low));
         if MORE_THAN_FOUR {
             line.set_high(_mm256_and_si256(bits_at(_mm_shuffle_epi32::<1>(fields)), open.high));
         }
     }
-}
-
-/// The slices of a panel of eight lanes.
-struct InEight {
-    /// Where the lanes are, from the youngest slice on.
-    order: __m256i,
-    /// The positions of the slices.
-    ages: u64,
-}
-
-impl InEight {
-    #[target_feature(enable = "avx2")]
-    fn of(panel: &Panel) -> Self {
-        InEight { order: from_youngest_in(panel), ages: panel.ages }
-    }
-
-    /// Which of them have the item's bit.
-    #[target_feature(enable = "avx2,bmi2")]
-    fn find(&self, line: Line, bits: Bits) -> u64 {
-        let missing = zeros(_mm256_permutevar8x32_epi32(halves(line, bits), self.order));
-        // lanes without a slice have no place to go to
-        _pdep_u64((!missing).into(), self.ages)
-    }
-}
-
-/// The slices of a panel of fewer lanes.
-struct InNarrow {
-    /// How far the fields are turned, so that they come in the order of the lanes.
-    turn: u32,
-    /// The lane of the youngest slice: the others follow it.
-    youngest: usize,
-    /// The positions of the slices.
-    ages: u64,
-}
-
-impl InNarrow {
-    fn of(panel: &Panel) -> Self {
-        InNarrow { turn: 8 * u32::from(panel.base()), youngest: panel.lane(0), ages: panel.ages }
-    }
-
-    /// An item's fields in the order of the lanes, six bits of each.
-    #[target_feature(enable = "avx2")]
-    fn by_lane(&self, fields: u64) -> __m128i {
-        places(fields.rotate_right(self.turn))
-    }
-
-    /// Which of them have the item's bit, in a panel of more than four lanes or not.
-    #[target_feature(enable = "avx2,bmi2")]
-    fn find<const MORE_THAN_FOUR: bool>(&self, line: Line, fields: __m128i) -> u64 {
-        let mut lanes = has_in_four(line.low(), fields);
-        if MORE_THAN_FOUR {
-            lanes |= has_in_four(line.high(), _mm_shuffle_epi32::<1>(fields)) << 4;
-        }
-        // those after the oldest slice have no place to go to
-        _pdep_u64(u64::from(lanes) >> self.youngest, self.ages)
-    }
-}
-
-/// One bit per word: whether it has the one that its field names.
-#[target_feature(enable = "avx2")]
-fn has_in_four(words: __m256i, fields: __m128i) -> u32 {
-    let highest = _mm256_sllv_epi64(words, _mm256_cvtepu8_epi64(fields));
-    _mm256_movemask_pd(_mm256_castsi256_pd(highest)).cast_unsigned()
 }

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::super::long::{Found, Long};
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE};
-use super::bits::{Bits, bits_of, bits_of_four};
+use super::bits::{Bits, bits_of, places};
 use super::raw::{Line, vector};
 use crate::hash::ItemHash;
 
@@ -46,67 +46,28 @@ pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] 
 /// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
+    // those after the oldest slice have no place to go to
+    _pdep_u64(found_in_one(panel, hash, shared, bits).into(), panel.ages)
+}
+
+/// One bit per slice of a panel, youngest lowest: whether it has the item's bit. Those above the last mean nothing. `shared`
+/// are the fields of panels that share them, `bits` what they name.
+#[target_feature(enable = "avx2")]
+fn found_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u32 {
+    let line = panel.line(hash);
     if panel.width() == MAX_WIDTH {
         let bits = if panel.shares_fields() { bits } else { bits_of(panel.own_fields(hash)) };
-        return panel.ages & !missing_of_one(panel, halves_in(panel, hash, bits));
+        return InEight::of(panel).found(Line::of_eight(panel, line), bits);
     }
-    let fields = panel.by_lane(panel.fields(hash, shared));
-    let lanes = !missing_in_narrow(Line::of(panel, panel.line(hash)), panel.width(), fields);
-    // those after the oldest slice have no place to go to
-    _pdep_u64((lanes >> panel.lane(0)).into(), panel.ages)
+    let slices = InNarrow::of(panel);
+    let (line, fields) = (Line::of(panel, line), slices.by_lane(panel.fields(hash, shared)));
+    if panel.width() > 4 { slices.found::<true>(line, fields) } else { slices.found::<false>(line, fields) }
 }
 
-/// One bit per slice of a panel of any width, youngest lowest: whether it has the item's bit. `shared` are the fields of
-/// panels that share them.
+/// The same without what means nothing.
 #[target_feature(enable = "avx2")]
 fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
-    let fields = panel.by_lane(panel.fields(hash, shared));
-    let line = panel.line(hash);
-    if panel.width() == 1 {
-        // nothing to do at once
-        return u32::from((panel.words[panel.padding() + line] << (fields & 63)).cast_signed() < 0);
-    }
-    let missing = if panel.width() == MAX_WIDTH {
-        missing_in_eight(Line::of_eight(panel, line), bits_of(fields))
-    } else {
-        missing_in_narrow(Line::of(panel, line), panel.width(), fields)
-    };
-    let lanes = !missing;
-    u32::from(from_youngest(panel, lanes)) & ((1 << panel.live()) - 1)
-}
-
-/// The bits of lanes, that of the youngest slice lowest.
-#[inline]
-fn from_youngest(panel: &Panel, lanes: u8) -> u8 {
-    lanes.rotate_right(panel.youngest().wrapping_sub(panel.base()).into())
-}
-
-/// One bit per lane of a line of fewer than eight: whether it lacks the item's bit. Those above the last lane mean nothing.
-/// The fields come in the order of the lanes.
-#[target_feature(enable = "avx2")]
-fn missing_in_narrow(line: Line, width: usize, fields: u64) -> u8 {
-    let low = missing_of_four(_mm256_and_si256(line.low(), bits_of_four(fields)));
-    if width <= 4 {
-        return low;
-    }
-    low | missing_of_four(_mm256_and_si256(line.high(), bits_of_four(fields >> 32))) << 4
-}
-
-/// One bit per word: whether it is 0.
-#[target_feature(enable = "avx2")]
-fn missing_of_four(words: __m256i) -> u8 {
-    let missing = _mm256_cmpeq_epi64(words, _mm256_setzero_si256());
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // four bits
-    let lanes = _mm256_movemask_pd(_mm256_castsi256_pd(missing)) as u8;
-    lanes
-}
-
-/// One bit per lane of a line of eight: whether it lacks the item's bit.
-#[target_feature(enable = "avx2")]
-fn missing_in_eight(line: Line, bits: Bits) -> u8 {
-    #[allow(clippy::cast_possible_truncation)] // eight bits
-    let missing = zeros(_mm256_permute4x64_epi64::<0b11_01_10_00>(halves(line, bits))) as u8;
-    missing
+    found_in_one(panel, hash, shared, bits_of(shared)) & ((1 << panel.live()) - 1)
 }
 
 /// The item's bits in a line of eight, each word half as long: 0, or something else. They come as those of lanes 0, 1, 4,
@@ -124,7 +85,7 @@ pub(super) fn halves_in(panel: &Panel, hash: ItemHash, bits: Bits) -> __m256i {
 
 /// One bit for each of eight numbers: whether it is 0.
 #[target_feature(enable = "avx2")]
-pub(super) fn zeros(numbers: __m256i) -> u32 {
+fn zeros(numbers: __m256i) -> u32 {
     let zeros = _mm256_cmpeq_epi32(numbers, _mm256_setzero_si256());
     _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
 }
@@ -139,7 +100,7 @@ pub(super) fn missing_of_one(panel: &Panel, halves: __m256i) -> u64 {
 
 /// Where the lanes of a panel of eight are among its [`halves`], that of the youngest slice first.
 #[target_feature(enable = "avx2")]
-pub(super) fn from_youngest_in(panel: &Panel) -> __m256i {
+fn from_youngest_in(panel: &Panel) -> __m256i {
     vector(&BY_SEAT[usize::from(panel.youngest())])
 }
 
@@ -155,3 +116,60 @@ static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
     }
     by_seat
 };
+
+/// The slices of a panel of eight lanes.
+pub(super) struct InEight {
+    /// Where the lanes are, from the youngest slice on.
+    order: __m256i,
+}
+
+impl InEight {
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of(panel: &Panel) -> Self {
+        InEight { order: from_youngest_in(panel) }
+    }
+
+    /// Which of them have the item's bit, youngest lowest; those above the last mean nothing.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn found(&self, line: Line, bits: Bits) -> u32 {
+        !zeros(_mm256_permutevar8x32_epi32(halves(line, bits), self.order))
+    }
+}
+
+/// The slices of a panel of fewer lanes.
+pub(super) struct InNarrow {
+    /// How far the fields are turned, so that they come in the order of the lanes.
+    turn: u32,
+    /// The lane of the youngest slice: the others follow it.
+    youngest: usize,
+}
+
+impl InNarrow {
+    pub(super) fn of(panel: &Panel) -> Self {
+        InNarrow { turn: 8 * u32::from(panel.base()), youngest: panel.lane(0) }
+    }
+
+    /// An item's fields in the order of the lanes, six bits of each.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn by_lane(&self, fields: u64) -> __m128i {
+        places(fields.rotate_right(self.turn))
+    }
+
+    /// Which of them have the item's bit, in a panel of more than four lanes or not, youngest lowest; those above the last
+    /// mean nothing.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn found<const MORE_THAN_FOUR: bool>(&self, line: Line, fields: __m128i) -> u32 {
+        let mut lanes = has_in_four(line.low(), fields);
+        if MORE_THAN_FOUR {
+            lanes |= has_in_four(line.high(), _mm_shuffle_epi32::<1>(fields)) << 4;
+        }
+        lanes >> self.youngest
+    }
+}
+
+/// One bit per word: whether it has the one that its field names.
+#[target_feature(enable = "avx2")]
+fn has_in_four(words: __m256i, fields: __m128i) -> u32 {
+    let highest = _mm256_sllv_epi64(words, _mm256_cvtepu8_epi64(fields));
+    _mm256_movemask_pd(_mm256_castsi256_pd(highest)).cast_unsigned()
+}
