@@ -2,8 +2,6 @@
 //! on their way meanwhile.
 
 use std::arch::x86_64::*;
-use std::array;
-use std::mem;
 
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE, is_run_in};
@@ -47,17 +45,15 @@ impl<'a> Items<'a> {
         Spot { line: panel.line(hash), fields, bits: bits_of(fields) }
     }
 
-    /// Their lines in a panel, asked for; none if it has so few that they are near in any case.
+    /// Finds their lines in a panel and asks for them; not if it has so few that they are near in any case.
     #[inline]
-    fn lines_in(&self, panel: Option<&Panel>) -> Lines {
-        let mut lines = [0; AT_ONCE];
+    fn ask_for_lines(&self, panel: Option<&Panel>, lines: &mut Lines) {
         if let Some(panel) = panel.filter(|panel| panel.shares_fields()) {
             for (line, &hash) in lines.iter_mut().zip(self.hashes) {
                 *line = panel.line(hash);
                 Line::of(panel, *line).prefetch();
             }
         }
-        lines
     }
 }
 
@@ -77,19 +73,26 @@ const AHEAD: usize = 2;
 
 /// The lines of items in one panel after the other, asked for ahead.
 struct Walk {
-    next: [Lines; AHEAD],
+    /// Those in the panel at hand and in the next ones, each at its place modulo their number.
+    lines: [Lines; 1 + AHEAD],
 }
 
 impl Walk {
     #[inline]
     fn begin(panels: &[Panel], items: &Items) -> Self {
-        Walk { next: array::from_fn(|place| items.lines_in(panels.get(place))) }
+        let mut walk = Walk { lines: [[0; AT_ONCE]; 1 + AHEAD] };
+        for (place, lines) in walk.lines[..AHEAD].iter_mut().enumerate() {
+            items.ask_for_lines(panels.get(place), lines);
+        }
+        walk
     }
 
-    /// Those in the panel at `place`.
+    /// Those in the panel at `place`: one after the other, from the first on.
     #[inline]
-    fn step(&mut self, panels: &[Panel], place: usize, items: &Items) -> Lines {
-        mem::replace(&mut self.next[place % AHEAD], items.lines_in(panels.get(place + AHEAD)))
+    fn step(&mut self, panels: &[Panel], place: usize, items: &Items) -> &Lines {
+        let ahead = place + AHEAD;
+        items.ask_for_lines(panels.get(ahead), &mut self.lines[ahead % (1 + AHEAD)]);
+        &self.lines[place % (1 + AHEAD)]
     }
 }
 
@@ -145,8 +148,7 @@ fn split_at_closed(panels: &mut [Panel]) -> (&mut [Panel], &mut [Panel]) {
 fn find_in_all(panels: &[Panel], items: &Items, found: &mut [u64; AT_ONCE]) {
     let mut walk = Walk::begin(panels, items);
     for (place, panel) in panels.iter().enumerate() {
-        let lines = walk.step(panels, place, items);
-        find(panel, items, &lines, found);
+        find(panel, items, walk.step(panels, place, items), found);
     }
 }
 
@@ -159,9 +161,9 @@ fn find_and_set_in_all(panels: &mut [Panel], items: &Items, found: &mut [u64; AT
         let lines = walk.step(panels, place, items);
         let panel = &mut panels[place];
         if panel.open() == 0 {
-            find(panel, items, &lines, found);
+            find(panel, items, lines, found);
         } else {
-            find_and_set(panel, items, &lines, found);
+            find_and_set(panel, items, lines, found);
         }
     }
 }
