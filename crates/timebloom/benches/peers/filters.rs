@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::others::{ExpiringMap, FastBloom, Rotating, SplitBlocks, Unforgetting};
+use crate::others::{ExpiringMap, FastBloom, Foldhash, Rapidhash, Rotating, SplitBlocks, Unforgetting};
 use crate::ours::{CountWindow, TimeWindow};
 use crate::workload::{Key, Stream};
 
@@ -50,21 +50,31 @@ pub trait Filter {
 pub enum Kind {
     TimeBloom,
     CountBloom,
+    /// The one that all are compared with: its values can be stored, as ours can.
     FastBloom,
+    FastBloomFoldhash,
     SplitBlocks,
     Rotating,
     HashMap,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] =
-        [Kind::TimeBloom, Kind::CountBloom, Kind::FastBloom, Kind::SplitBlocks, Kind::Rotating, Kind::HashMap];
+    pub const ALL: [Kind; 7] = [
+        Kind::TimeBloom,
+        Kind::CountBloom,
+        Kind::FastBloom,
+        Kind::FastBloomFoldhash,
+        Kind::SplitBlocks,
+        Kind::Rotating,
+        Kind::HashMap,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Kind::TimeBloom => "timebloom-time",
             Kind::CountBloom => "timebloom-count",
             Kind::FastBloom => "fastbloom",
+            Kind::FastBloomFoldhash => "fastbloom-foldhash",
             Kind::SplitBlocks => "sbbf",
             Kind::Rotating => "fastbloom-rotating",
             Kind::HashMap => "hashmap",
@@ -84,7 +94,7 @@ impl Kind {
     pub fn items_to_fill(self, window: u64) -> u64 {
         match self {
             // these are full by then, and are not made fuller
-            Kind::FastBloom | Kind::SplitBlocks => window,
+            Kind::FastBloom | Kind::FastBloomFoldhash | Kind::SplitBlocks => window,
             // one in, one out
             Kind::HashMap => window + window / 4,
             Kind::CountBloom | Kind::Rotating => 2 * window + window / 8,
@@ -98,7 +108,8 @@ impl Kind {
         Ok(match self {
             Kind::TimeBloom => Box::new(TimeWindow::new(eps, stream)),
             Kind::CountBloom => Box::new(CountWindow::new(eps, stream)),
-            Kind::FastBloom => Box::new(Unforgetting::<FastBloom>::new(eps, stream)),
+            Kind::FastBloom => Box::new(Unforgetting::<FastBloom<Rapidhash>>::new(eps, stream)),
+            Kind::FastBloomFoldhash => Box::new(Unforgetting::<FastBloom<Foldhash>>::new(eps, stream)),
             Kind::SplitBlocks => Box::new(Unforgetting::<SplitBlocks>::new(eps, stream)),
             Kind::Rotating => Box::new(Rotating::new(eps, stream)),
             Kind::HashMap => Box::new(ExpiringMap::new(stream)?),

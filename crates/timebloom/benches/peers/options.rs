@@ -12,7 +12,8 @@ Measures the filters of timebloom beside their peers, and writes peers.json into
     --window N      only windows of N items; repeat for several (default: 10000, 1000000 and 50000000)
     --eps E         only this false positive rate; repeat for several (default: 0.01 and 0.001)
     --filter NAME   only this filter, besides fastbloom, which all others are compared with; repeat for several:
-                    timebloom-time, timebloom-count, fastbloom, sbbf, fastbloom-rotating, hashmap
+                    timebloom-time, timebloom-count, fastbloom, fastbloom-foldhash, sbbf, fastbloom-rotating,
+                    hashmap
     --curve         instead: windows of 1,000 to 100,000,000 items, drawn into docs/cost-by-window.svg
     --small         instead: insertions into windows of 64 to 1,000 items, and the bytes of small filters
     --help          this text";

@@ -11,9 +11,9 @@ use crate::measure::{Comparison, Measured, Operation, Timing};
 pub fn header() {
     println!(
         "Nanoseconds an operation, keys of 16 bytes: the tenth percentile of chunks, and for insertions also the mean with\n\
-         all shifts, in processor time. Ratios are to fastbloom, which cannot forget, one key a call. Bits: all\n\
-         bytes, for each item in the window. False positives are counted where the rate is highest. fastbloom-rotating\n\
-         holds up to two windows."
+         all shifts, in processor time. Ratios are to fastbloom, which cannot forget, one key a call, with rapidhash: like\n\
+         ours, a hash that stays the same when filters are stored. Bits: all bytes, for each item in the window. False\n\
+         positives are counted where the rate is highest. fastbloom-rotating holds up to two windows."
     );
 }
 
