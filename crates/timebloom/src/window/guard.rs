@@ -44,14 +44,17 @@ impl<'a> Forecast<'a> {
     /// that aged before is fuller than `fullest`, of those next to the others. It takes little time, and does for slices
     /// that are nearly empty, as the smallest ones are.
     pub(super) fn is_surely_within(&self, limit: f64, items: u64, rate: f64, fullest: f64) -> bool {
-        let most = |slice: &Receiving| most_after(slice, items as f64);
-        let fullest = self.still.iter().map(most).fold(fullest, larger);
         let fullest = self.closed.iter().map(|slice| slice.fill).fold(fullest, larger);
-        let fullest = self.new.iter().map(|&bits| items as f64 / bits as f64).fold(fullest, larger);
-        // runs that end at one of the slices that receive; all others are there by now
-        let hashes = self.plan.hashes();
-        let run: f64 = (0..hashes).map(|_| fullest).product();
-        rate + self.plan.crowded(hashes as f64 * run) <= limit
+        let new = self.new.iter().map(|&bits| items as f64 / bits as f64);
+        let still = self.still.iter().map(|slice| most_after(slice, items as f64));
+        // runs with some of the slices that receive, by the youngest of these; all others are there by now
+        let (mut runs, mut beside) = (0.0, 1.0);
+        for most in new.chain(still) {
+            // a run that begins one slice later has one more of the others
+            runs = (runs + beside) * most;
+            beside *= fullest;
+        }
+        rate + self.plan.crowded(runs) <= limit
     }
 
     /// The most insertions, up to `wanted`, after which the rate is at most `limit`; 0 if there are none.
