@@ -39,6 +39,10 @@ pub struct CountBloom {
     pub(crate) seed: u64,
     /// At least 1.
     pub(crate) capacity: u64,
+    /// Insertions between two shifts. Follows from the capacity and the plan.
+    pub(crate) generation_size: u64,
+    /// The size of all slices. Likewise.
+    pub(crate) slice_bits: u64,
     /// Insertions since creation: the clock of this filter. Slices are stamped with the number of the insertion.
     pub(crate) inserted: u64,
     pub(crate) shifts: u64,
@@ -62,7 +66,21 @@ impl CountBloom {
             return Err(BuildError::Capacity { got: capacity, max });
         }
         let slices = Slices::new(plan.hashes(), Tick::ONE);
-        Ok(CountBloom { slices, plan, seed, capacity, inserted: 0, shifts: 0, retired: 0, worst_rate: 0.0 })
+        // `l` generations hold the window
+        let generation_size = capacity.div_ceil(plan.aging_slices() as u64);
+        let slice_bits = slice_bits(&plan, generation_size);
+        Ok(CountBloom {
+            slices,
+            plan,
+            seed,
+            capacity,
+            generation_size,
+            slice_bits,
+            inserted: 0,
+            shifts: 0,
+            retired: 0,
+            worst_rate: 0.0,
+        })
     }
 
     /// The window, in insertions.
@@ -116,7 +134,7 @@ impl CountBloom {
         if self.is_shift_due() {
             self.shift();
         }
-        let room = self.generation_size() - self.slices.generation_items();
+        let room = self.generation_size - self.slices.generation_items();
         let (some, others) = hashes.split_at(usize::try_from(room).unwrap_or(usize::MAX).min(hashes.len()));
         self.inserted = self.inserted.saturating_add(some.len() as u64);
         self.slices.insert_all(some, Timestamp::from_nanos(self.inserted));
@@ -127,7 +145,7 @@ impl CountBloom {
     /// have to be taken one by one: that may be so whenever a shift is near.
     pub(crate) fn check_some(&mut self, hashes: &[ItemHash], repeats: Repeats) -> Option<[bool; AT_ONCE]> {
         let (before, inserted) = (self.slices.generation_items(), self.inserted);
-        let room = self.generation_size().saturating_sub(before);
+        let room = self.generation_size.saturating_sub(before);
         // any of these insertions may be the one with which a slice leaves the window
         let live = self.live(self.capacity);
         let last = Timestamp::from_nanos((inserted + hashes.len() as u64).saturating_sub(self.capacity));
@@ -243,7 +261,7 @@ impl CountBloom {
     pub fn max_memory_bytes(&self) -> u64 {
         // panels may have free lanes
         let lanes = self.plan.base_slices().next_multiple_of(8);
-        size_of::<Self>() as u64 + Slices::heap_bytes_of(lanes, self.slice_bits() / 64, Lanes::OfOneSize)
+        size_of::<Self>() as u64 + Slices::heap_bytes_of(lanes, self.slice_bits / 64, Lanes::OfOneSize)
     }
 
     /// The slices, youngest first.
@@ -255,7 +273,7 @@ impl CountBloom {
     /// peaks. For tests and measurements.
     #[doc(hidden)]
     pub fn is_shift_due(&self) -> bool {
-        self.slices.generation_items() >= self.generation_size() || self.slices.is_empty()
+        self.slices.generation_items() >= self.generation_size || self.slices.is_empty()
     }
 
     /// Checks every internal invariant; the error says which is broken. For tests and fuzzers.
@@ -266,7 +284,7 @@ impl CountBloom {
         if self.slices.len() > limit {
             return Err(format!("I2: {} slices, a count window has at most {limit}", self.slices.len()));
         }
-        if self.slices.generation_items() > self.generation_size() {
+        if self.slices.generation_items() > self.generation_size {
             return Err(format!("I5: a generation of {} items", self.slices.generation_items()));
         }
         if self.slices.newest().as_nanos() != self.inserted {
@@ -276,10 +294,10 @@ impl CountBloom {
         let mut ended = self.inserted - self.slices.generation_items().min(self.inserted);
         for position in self.plan.hashes()..self.slices.len() {
             let newest = self.slices.newest_of(position).as_nanos();
-            if newest != ended || self.slices.generation_of(position) != self.generation_size() {
+            if newest != ended || self.slices.generation_of(position) != self.generation_size {
                 return Err(format!("I5: the generation of slice {position} did not end at insertion {ended}"));
             }
-            ended = ended.saturating_sub(self.generation_size());
+            ended = ended.saturating_sub(self.generation_size);
         }
         if let Some(count) = [self.inserted, self.shifts, self.retired].into_iter().find(|&count| count > MAX_COUNT) {
             return Err(format!("I5: a counter is at {count}"));
@@ -297,11 +315,6 @@ impl CountBloom {
         Timestamp::from_nanos((self.inserted + 1).saturating_sub(count))
     }
 
-    /// Insertions between two shifts: `l` generations hold the window.
-    fn generation_size(&self) -> u64 {
-        self.capacity.div_ceil(self.plan.aging_slices() as u64)
-    }
-
     /// Retires what has left the window and opens the next slice; a filter without slices gets its first `k`.
     #[cold]
     #[inline(never)]
@@ -313,7 +326,7 @@ impl CountBloom {
             self.retired += 1;
         }
         let missing = self.plan.hashes().saturating_sub(self.slices.len()).max(1);
-        let bits = self.slice_bits();
+        let bits = self.slice_bits;
         let copying = Copying::Small;
         if missing == 1 {
             self.slices.shift(&[bits], copying);
@@ -330,20 +343,19 @@ impl CountBloom {
         self.worst_rate =
             self.worst_rate.max(rounded_up(rate_of(&self.slices, &self.plan, self.slices.len())).min(1.0));
     }
+}
 
-    /// All slices have one size: that at which the rate stays within its target even when the bits of small slices
-    /// happen to fall unluckily.
-    fn slice_bits(&self) -> u64 {
-        let plan = &self.plan;
-        let items = self.generation_size() as f64 * plan.hashes() as f64;
-        // near the plan's two loads the rate grows like a power of the load
-        let power = libm::log(plan.worst_case_rate() / plan.false_positive_rate())
-            / libm::log(plan.target_load() / plan.full_load());
-        let expected_bits = items / plan.target_load();
-        let share = (0.98 - 3.0 / libm::sqrt(expected_bits)).max(0.3);
-        let load = plan.full_load() * libm::pow(share, 1.0 / power);
-        ceil_u64(items / load).next_multiple_of(64).min(MAX_SLICE_BITS)
-    }
+/// The one size of all slices: that at which the rate stays within its target even when the bits of small slices happen to
+/// fall unluckily.
+fn slice_bits(plan: &Plan, generation_size: u64) -> u64 {
+    let items = generation_size as f64 * plan.hashes() as f64;
+    // near the plan's two loads the rate grows like a power of the load
+    let power = libm::log(plan.worst_case_rate() / plan.false_positive_rate())
+        / libm::log(plan.target_load() / plan.full_load());
+    let expected_bits = items / plan.target_load();
+    let share = (0.98 - 3.0 / libm::sqrt(expected_bits)).max(0.3);
+    let load = plan.full_load() * libm::pow(share, 1.0 / power);
+    ceil_u64(items / load).next_multiple_of(64).min(MAX_SLICE_BITS)
 }
 
 /// Inserts every item, in order.

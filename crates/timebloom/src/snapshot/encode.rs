@@ -75,7 +75,18 @@ fn write_common(
 }
 
 pub(super) fn write_count(filter: &CountBloom, sink: &mut Sink<impl Write>) -> io::Result<()> {
-    let CountBloom { slices, plan, seed, capacity, inserted, shifts, retired, worst_rate } = filter;
+    let CountBloom {
+        slices,
+        plan,
+        seed,
+        capacity,
+        generation_size: _,
+        slice_bits: _,
+        inserted,
+        shifts,
+        retired,
+        worst_rate,
+    } = filter;
     write_common(sink, plan, *seed, slices, [0; 4])?;
     for number in [capacity, inserted, shifts, retired] {
         sink.put(&number.to_le_bytes())?;
