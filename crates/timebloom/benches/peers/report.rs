@@ -50,12 +50,10 @@ pub fn table(result: &Comparison) {
     }
     for measured in &result.filters {
         if let Some(pauses) = measured.pauses {
-            println!(
-                "  {}: the longest insertion of a window took {:.1} us among shifts, {:.1} us among the others",
-                measured.kind.name(),
-                pauses.shift.as_secs_f64() * 1e6,
-                pauses.other.as_secs_f64() * 1e6,
-            );
+            let name = measured.kind.name();
+            let [shift, other] = [pauses.shift, pauses.other].map(|pause| pause.as_secs_f64() * 1e6);
+            let shifts = if measured.kind.is_ours() { format!(", {shift:.1} us among shifts") } else { String::new() };
+            println!("  {name}: the longest insertion of a window took {other:.1} us{shifts}");
         }
     }
 }
