@@ -70,8 +70,8 @@ impl Measured {
 /// The longest insertions of a whole window, each timed by itself, in processor time; the least of three windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
-    /// Of those that began a generation.
-    pub shift: Duration,
+    /// Of those that began a generation, in filters that have some.
+    pub shift: Option<Duration>,
     /// Of all others.
     pub other: Duration,
 }
@@ -313,7 +313,7 @@ impl Subject {
                 if self.kind.is_ours() && self.filter.is_at_peak(self.next) {
                     let start = Stopwatch::start();
                     self.insert(Mode::Single, key);
-                    pauses.shift = pauses.shift.max(start.elapsed().processor);
+                    pauses.shift = pauses.shift.max(Some(start.elapsed().processor));
                 } else {
                     let start = Instant::now();
                     self.insert(Mode::Single, key);
@@ -323,6 +323,8 @@ impl Subject {
             // time that the thread did not run was most likely inside the insertion that seemed the longest
             let chunk = chunk.elapsed();
             let lost = chunk.wall.saturating_sub(chunk.processor);
+            // less than another program takes is what the two clocks differ by
+            let lost = if lost < Duration::from_micros(5) { Duration::ZERO } else { lost };
             pauses.other = pauses.other.max(longest.saturating_sub(lost));
         }
         pauses

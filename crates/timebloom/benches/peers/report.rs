@@ -1,6 +1,7 @@
 //! What a run found, for people and for programs.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -50,9 +51,8 @@ pub fn table(result: &Comparison) {
     }
     for measured in &result.filters {
         if let Some(pauses) = measured.pauses {
-            let name = measured.kind.name();
-            let [shift, other] = [pauses.shift, pauses.other].map(|pause| pause.as_secs_f64() * 1e6);
-            let shifts = if measured.kind.is_ours() { format!(", {shift:.1} us among shifts") } else { String::new() };
+            let (name, other) = (measured.kind.name(), micros(pauses.other));
+            let shifts = pauses.shift.map_or(String::new(), |shift| format!(", {:.1} us among shifts", micros(shift)));
             println!("  {name}: the longest insertion of a window took {other:.1} us{shifts}");
         }
     }
@@ -122,8 +122,11 @@ pub fn write_json(results: &[Comparison]) -> std::io::Result<()> {
     write("peers.json", &Value::from(rows))
 }
 
+fn micros(pause: Duration) -> f64 {
+    pause.as_secs_f64() * 1e6
+}
+
 fn json_row(result: &Comparison, measured: &Measured, timing: &Timing) -> Value {
-    let micros = |pause: std::time::Duration| pause.as_secs_f64() * 1e6;
     json!({
         "filter": measured.kind.name(),
         "eps": result.eps,
@@ -136,7 +139,7 @@ fn json_row(result: &Comparison, measured: &Measured, timing: &Timing) -> Value 
         "mean_ratio_to_fastbloom": mean_ratio(result, timing),
         "bits_per_item": measured.bits_per_item,
         "false_positive_rate": measured.false_positive_rate,
-        "worst_shift_us": measured.pauses.map(|pauses| micros(pauses.shift)),
+        "worst_shift_us": measured.pauses.and_then(|pauses| pauses.shift).map(micros),
         "worst_other_us": measured.pauses.map(|pauses| micros(pauses.other)),
     })
 }
