@@ -120,7 +120,7 @@ impl Pair {
         }
         let first = (0..length.min(64)).filter(|&position| self.has_bit(hash, position));
         let expected = first.fold(0_u64, |mask, position| mask | 1 << position);
-        assert_eq!(self.slices.matches(hash), expected);
+        assert_eq!(self.slices.matches(hash, self.slices.len()), expected);
         let start = random.usize(..=length);
         for range in [0..length, start..random.usize(start..=length), 0..length.min(64), 0..length.min(65)] {
             assert_eq!(self.slices.has_run(hash, range.clone()), self.has_run(hash, range.clone()), "{range:?}");

@@ -13,7 +13,8 @@ const SEEN_AHEAD: usize = 6;
 /// The slices that an operation looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    All,
+    /// So many, from the youngest on.
+    First(usize),
     /// Those that take insertions.
     Open,
 }
@@ -125,14 +126,27 @@ pub(super) fn count_lanes_portably(words: &[u64], width: usize) -> [u32; MAX_WID
 }
 
 impl Slices {
-    /// Which of the first 64 slices have the item's bit: bit `i` for the slice at position `i`.
+    /// The panels that have some of the first `live` slices, and perhaps others behind them.
     #[inline]
-    pub(super) fn matches(&self, hash: ItemHash) -> u64 {
+    pub(super) fn panels_of(&self, live: usize) -> &[Panel] {
+        if live >= self.len() {
+            return &self.panels;
+        }
+        // panels stand in order of their youngest slice
+        let some = self.panels.iter().take_while(|panel| (panel.ages.trailing_zeros() as usize) < live).count();
+        &self.panels[..some]
+    }
+
+    /// Which of the first `live` slices, up to 64, have the item's bit: bit `i` for the slice at position `i`. Bits of
+    /// others mean nothing.
+    #[inline]
+    pub(super) fn matches(&self, hash: ItemHash, live: usize) -> u64 {
+        let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
-            return super::simd::matches(&self.panels, hash);
+            return super::simd::matches(panels, hash);
         }
-        matches_portably(&self.panels, hash)
+        matches_portably(panels, hash)
     }
 
     /// Which slices of a long row have the item's bit.
@@ -144,41 +158,40 @@ impl Slices {
         matches_long_portably(&self.panels, long, hash)
     }
 
-    /// [`matches`](Self::matches) for several items: one result for each, all 0 before. Bits behind the last slice mean
-    /// nothing.
+    /// [`matches`](Self::matches) for several items: one result for each, all 0 before.
     #[inline]
-    pub(super) fn matches_each(&self, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    pub(super) fn matches_each(&self, hashes: &[ItemHash], live: usize, found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
         if let Way::Wide(wide) = &self.way {
             let find = if self.is_far { super::simd::matches_each_in_far } else { super::simd::matches_each_in_wide };
             return find(&self.panels, wide, hashes, found);
         }
+        let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
-            return super::simd::matches_each(&self.panels, hashes, found);
+            return super::simd::matches_each(panels, hashes, found);
         }
         for (&hash, found) in hashes.iter().zip(found) {
-            *found = matches_portably(&self.panels, hash);
+            *found = matches_portably(panels, hash);
         }
     }
 
-    /// [`prefetch`](Self::prefetch) for one item in rows of so many panels that a processor does not see as far ahead.
+    /// [`prefetch`](Self::prefetch) for one item in so many panels that a processor does not see as far ahead.
     #[inline]
-    pub(super) fn prefetch_many(&self, hash: ItemHash) {
+    pub(super) fn prefetch_many(&self, hash: ItemHash, live: usize) {
         if self.is_far && self.panels.len() > SEEN_AHEAD {
-            self.prefetch(&[hash], Which::All);
+            self.prefetch(&[hash], Which::First(live));
         }
     }
 
-    /// Gets the bits of these items on their way from memory, if the row is too large for the nearer caches: those in all
-    /// slices, or those in the ones that take insertions.
+    /// Gets the bits of these items on their way from memory, if the row is too large for the nearer caches.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &[ItemHash], which: Which) {
         if !self.is_far {
             return;
         }
         let panels = match which {
-            Which::All => &self.panels[..],
+            Which::First(live) => self.panels_of(live),
             Which::Open => {
                 let open = self.panels.iter().take_while(|panel| panel.open() != 0).count();
                 &self.panels[..open]

@@ -26,8 +26,9 @@ impl Slices {
     /// [`has_run_since`](Self::has_run_since) for any row. Away from the short way.
     #[inline(never)]
     fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
-        self.prefetch_many(hash);
-        self.has_run(hash, 0..self.since(oldest))
+        let live = self.since(oldest);
+        self.prefetch_many(hash, live);
+        self.has_run(hash, 0..live)
     }
 
     /// [`has_run_since`](Self::has_run_since) for an item whose memory was asked for before.
@@ -49,7 +50,7 @@ impl Slices {
             return self.has_long_run(hash, range);
         }
         let inside = (u64::MAX >> (64 - range.len())) << range.start;
-        is_run_in(self.true_matches(hash) & inside, self.hashes.into())
+        is_run_in(self.true_matches(hash, range.end) & inside, self.hashes.into())
     }
 
     /// [`has_run`](Self::has_run) in the first `live` slices, for up to [`AT_ONCE`] items.
@@ -62,7 +63,7 @@ impl Slices {
             return answers;
         }
         let mut found = [0; AT_ONCE];
-        self.matches_each(hashes, &mut found);
+        self.matches_each(hashes, live, &mut found);
         let inside = u64::MAX >> (64 - live);
         let found = found.map(|found| found & inside);
         #[cfg(target_arch = "x86_64")]
@@ -72,10 +73,10 @@ impl Slices {
         have_runs(&found, self.hashes.into())
     }
 
-    /// Which of the first 64 slices have the item's bit.
+    /// [`matches`](Self::matches) without what is left of an earlier slice.
     #[inline]
-    fn true_matches(&self, hash: ItemHash) -> u64 {
-        let found = self.matches(hash);
+    fn true_matches(&self, hash: ItemHash, live: usize) -> u64 {
+        let found = self.matches(hash, live);
         if self.clearing.is_none() {
             return found;
         }
