@@ -4,6 +4,8 @@
 //! filter, so that all its panels stay eight lanes wide and full. Otherwise a panel of its size is made wider, or a new one
 //! of one lane is opened. A panel is made narrower when some of its slices have gone and no others have come.
 
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Slices;
@@ -54,6 +56,11 @@ impl Panel {
     fn can_take_one(&self, copying: Copying) -> bool {
         self.has_free_lane() || (self.live() < MAX_WIDTH && copying.allows(self))
     }
+
+    /// The same for a lane within these shares of `bits`.
+    fn fits(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> bool {
+        self.can_take_one(copying) && shares.contains(&(self.slice_bits() as f64 / bits as f64))
+    }
 }
 
 impl Copying {
@@ -63,18 +70,20 @@ impl Copying {
 }
 
 impl Slices {
-    /// The size nearest to `bits` for which there is a lane already, within these shares of it.
-    pub(crate) fn fitting(&self, bits: u64, smallest: f64, largest: f64, copying: Copying) -> Option<u64> {
-        let wanted = bits as f64;
-        let fits = |panel: &&Panel| {
-            let has = panel.slice_bits() as f64;
-            panel.can_take_one(copying) && has >= smallest * wanted && has <= largest * wanted
-        };
-        let chosen = self.panels.iter().filter(fits).max_by_key(|panel| {
+    /// The size nearest to `bits` for which there is a lane already, within these shares of it; one in a wide panel rather
+    /// than another.
+    pub(crate) fn fitting(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> Option<u64> {
+        let fitting = self.panels.iter().filter(|panel| panel.fits(bits, shares, copying));
+        let chosen = fitting.max_by_key(|panel| {
             let is_there = panel.width() == MAX_WIDTH && panel.has_free_lane();
-            (is_there, std::cmp::Reverse(panel.slice_bits().abs_diff(bits)))
+            (is_there, Reverse(panel.slice_bits().abs_diff(bits)))
         });
         chosen.map(Panel::slice_bits)
+    }
+
+    /// The size of the youngest slice, if its panel has such a lane.
+    pub(crate) fn fitting_youngest(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> Option<u64> {
+        self.panels.first().filter(|panel| panel.fits(bits, shares, copying)).map(Panel::slice_bits)
     }
 
     /// Gives a new youngest slice its lane, cleared; returns the id of the panel. With the further ones of this size

@@ -15,8 +15,12 @@ const SMALLER: f64 = 0.015;
 const LARGER_BY_CHANCE: f64 = 1.3;
 const SMALLER_BY_CHANCE: f64 = 0.8;
 
-/// How much of a wobble in the rate lanes follow.
-const MOST_WOBBLE: f64 = 0.1;
+/// How much of a change of the rate lanes follow, and how many times that they may be larger ...
+const MOST_CHANGE: f64 = 0.1;
+const LARGER_BY_CHANGE: f64 = 2.0;
+/// ... and the same of its ups and downs: such lanes are there already, and the rate will be up again.
+const MOST_UNEVEN: f64 = 0.2;
+const LARGER_BY_UNEVENNESS: f64 = 2.5;
 
 /// How many times what chance does to the rates of generations they may differ without being uneven.
 const BY_CHANCE: f64 = 1.5;
@@ -28,14 +32,19 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observe
     let noise = 1.0 / target.sqrt();
     // a lane is used again and again: where nothing changes, what is too large would stay so
     let is_even = observed.wobble < EVEN * noise && observed.uneven < EVEN_GENERATIONS * noise;
+    let change = observed.wobble.min(MOST_CHANGE);
     // a rate that goes up and down passes by its mean at times: that does not make it steady
-    let wobble = observed.wobble.max(observed.uneven - BY_CHANCE * noise).min(MOST_WOBBLE);
+    let uneven = (observed.uneven - BY_CHANCE * noise).clamp(0.0, MOST_UNEVEN);
     // too large costs a little memory, too small may cost the generation
-    let largest = 1.0 + if is_even { 0.25 * noise } else { LARGER + LARGER_BY_CHANCE * noise + 2.0 * wobble };
-    let smallest = 1.0 - (SMALLER + SMALLER_BY_CHANCE * noise + wobble);
+    let by_rate = f64::max(LARGER_BY_CHANGE * change, LARGER_BY_UNEVENNESS * uneven);
+    let largest = 1.0 + if is_even { 0.25 * noise } else { LARGER + LARGER_BY_CHANCE * noise + by_rate };
+    let smallest = 1.0 - (SMALLER + SMALLER_BY_CHANCE * noise + change.max(uneven));
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
-    slices.fitting(bits, smallest, largest, window.copying(&[])).unwrap_or_else(|| {
+    let (shares, copying) = (smallest..=largest, window.copying(&[]));
+    // where the rate goes up and down, slices that stay together leave few panels to look at, and go together
+    let youngest = if uneven > 0.0 { slices.fitting_youngest(bits, &shares, copying) } else { None };
+    youngest.or_else(|| slices.fitting(bits, &shares, copying)).unwrap_or_else(|| {
         // while the rate rises, the next slices will be larger: make the panel that they can share
         let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
         if rises { window.config.slice_bits(1.02 * wanted) } else { bits }
