@@ -325,3 +325,39 @@ impl Outline {
         Panel::OWN_BYTES + Panel::heap_bytes(self.lines, self.width)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{TimeBloom, Timestamp};
+
+    /// Slices of many sizes, a new one every interval: left to themselves, they would be in a panel each.
+    #[test]
+    #[cfg_attr(miri, ignore = "thousands of insertions take minutes there")]
+    fn the_slices_of_an_uneven_stream_share_panels() {
+        const SPAN: Duration = Duration::from_secs(31);
+        let (mut panels, mut open, mut looks) = (0, 0, 0);
+        for seed in 0..4 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut filter =
+                TimeBloom::builder(SPAN).expected_items(20_000).hashes_and_aging(9, 31).seed(seed).build().unwrap();
+            let mut now = Timestamp::from_secs(1);
+            for second in 0..300 {
+                let items = random.u64(400..900);
+                for item in 0..items {
+                    now = now.saturating_add(Duration::from_secs(1) / u32::try_from(items).unwrap());
+                    filter.insert_at([second, item].map(u64::to_le_bytes).concat(), now).unwrap();
+                }
+                if second > 90 {
+                    let slices = &filter.window.slices;
+                    panels += slices.panels.len();
+                    open += slices.panels.iter().filter(|panel| panel.open() != 0).count();
+                    looks += 1;
+                }
+            }
+        }
+        let [panels, open] = [panels, open].map(|sum| sum as f64 / f64::from(looks));
+        assert!(panels < 7.5 && open < 2.8, "{panels} panels, {open} of them open");
+    }
+}
