@@ -332,10 +332,10 @@ mod tests {
 
     use crate::{TimeBloom, Timestamp};
 
-    /// Slices of many sizes, a new one every interval: left to themselves, they would be in a panel each.
+    /// With each new slice in the panel nearest to its size, items of this stream enter more than three panels.
     #[test]
     #[cfg_attr(miri, ignore = "thousands of insertions take minutes there")]
-    fn the_slices_of_an_uneven_stream_share_panels() {
+    fn items_of_an_uneven_stream_enter_few_panels() {
         const SPAN: Duration = Duration::from_secs(31);
         let (mut panels, mut open, mut looks) = (0, 0, 0);
         for seed in 0..4 {
