@@ -59,7 +59,7 @@ fn check_in_order<F: Row, E>(
             verdicts.extend(seen[..some.len()].iter().map(|&seen| Verdict::seen_if(seen)));
             continue;
         }
-        filter.slices().prefetch(some, Which::First(filter.slices().len()));
+        filter.slices().prefetch(some, Which::All);
         for (index, &hash) in some.iter().enumerate() {
             let seen = one(filter, hash).map_err(|error| (number * AT_ONCE + index, error))?;
             verdicts.push(Verdict::seen_if(seen));

@@ -109,7 +109,7 @@ impl CountBloom {
     #[inline]
     pub fn prefetch(&self, item: impl AsRef<[u8]>) -> ItemHash {
         let hash = self.hash(item);
-        self.slices.prefetch(&[hash], Which::First(self.slices.len()));
+        self.slices.prefetch(&[hash], Which::All);
         hash
     }
 

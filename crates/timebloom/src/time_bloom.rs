@@ -109,7 +109,7 @@ impl TimeBloom {
     #[inline]
     pub fn prefetch(&self, item: impl AsRef<[u8]>) -> ItemHash {
         let hash = self.hash(item);
-        self.window.slices.prefetch(&[hash], Which::First(self.window.slices.len()));
+        self.window.slices.prefetch(&[hash], Which::All);
         hash
     }
 

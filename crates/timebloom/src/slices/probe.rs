@@ -13,8 +13,7 @@ const SEEN_AHEAD: usize = 6;
 /// The slices that an operation looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// So many, from the youngest on.
-    First(usize),
+    All,
     /// Those that take insertions.
     Open,
 }
@@ -125,6 +124,15 @@ pub(super) fn count_lanes_portably(words: &[u64], width: usize) -> [u32; MAX_WID
     ones
 }
 
+/// Gets the bits of these items in these panels on their way, where there is an instruction for it.
+#[inline]
+fn prefetch_in(panels: &[Panel], hashes: &[ItemHash]) {
+    #[cfg(target_arch = "x86_64")]
+    super::simd::prefetch(panels, hashes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (panels, hashes);
+}
+
 impl Slices {
     /// The panels that have some of the first `live` slices, and perhaps others behind them.
     #[inline]
@@ -176,11 +184,16 @@ impl Slices {
         }
     }
 
-    /// [`prefetch`](Self::prefetch) for one item in so many panels that a processor does not see as far ahead.
+    /// [`prefetch`](Self::prefetch) for one item in the first `live` slices, if these are in so many panels that a processor
+    /// does not see as far ahead.
     #[inline]
     pub(super) fn prefetch_many(&self, hash: ItemHash, live: usize) {
-        if self.is_far && self.panels.len() > SEEN_AHEAD {
-            self.prefetch(&[hash], Which::First(live));
+        if !self.is_far || self.panels.len() <= SEEN_AHEAD {
+            return;
+        }
+        let panels = self.panels_of(live);
+        if panels.len() > SEEN_AHEAD {
+            prefetch_in(panels, &[hash]);
         }
     }
 
@@ -191,16 +204,13 @@ impl Slices {
             return;
         }
         let panels = match which {
-            Which::First(live) => self.panels_of(live),
+            Which::All => &self.panels[..],
             Which::Open => {
                 let open = self.panels.iter().take_while(|panel| panel.open() != 0).count();
                 &self.panels[..open]
             }
         };
-        #[cfg(target_arch = "x86_64")]
-        super::simd::prefetch(panels, hashes);
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (panels, hashes);
+        prefetch_in(panels, hashes);
     }
 
     /// Sets the item's bit in the first `hashes` slices.
