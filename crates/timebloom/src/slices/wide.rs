@@ -1,28 +1,32 @@
 //! Rows of wide panels only, which is what steady filters consist of.
 //!
-//! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to put these in the
-//! order of the row is made here, once a shift.
+//! Vector instructions find the lines and the bits of four panels at once, a byte for each slice. What they need to know of
+//! the panels, and to put the bits in the order of the row, is made here, once a shift.
 
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
-/// The order of the slices in a row of wide panels.
+/// What is known of the first four panels of a row of wide ones.
+///
+/// The bytes of their slices come in two halves: those of lanes 0, 1, 4 and 5 of each panel, and those of lanes 2, 3, 6 and
+/// 7.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wide {
-    /// For the first four panels, and the next four.
-    pub(super) fours: [Four; 2],
-}
-
-/// The order of the slices in four panels.
-///
-/// Their bytes come in two halves: those of lanes 0, 1, 4 and 5 of each panel, and those of lanes 2, 3, 6 and 7.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Four {
     /// For both halves: which of its bytes is that of the youngest slice, of the next, and so on. What comes after the
     /// last means nothing.
     pub(super) by_age: [[u8; HALF]; 2],
     /// For both halves: the positions of the slices in the row, a bit each.
     pub(super) ages: [u64; 2],
+    /// Their multipliers.
+    pub(super) multipliers: [u64; FOUR],
+    /// How many lines they have.
+    pub(super) lines: [u32; FOUR],
 }
+
+/// Panels that are looked at together.
+pub(super) const FOUR: usize = 4;
+
+/// Five panels of this many lines take half a megabyte.
+const NEAR_LINES: u32 = 1 << 11;
 
 /// Bytes of a half.
 const HALF: usize = 16;
@@ -31,62 +35,60 @@ impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
     pub(super) const BYTES: usize = 96;
 
+    /// Rows of fewer than four panels have nothing to be known.
     pub(super) fn of(panels: &[Panel]) -> Self {
         let mut wide = Wide::default();
-        for (four, panels) in wide.fours.iter_mut().zip(panels.as_chunks().0) {
-            *four = Four::of(panels);
-        }
-        wide
-    }
-
-    /// Takes out slices that have gone, the oldest: so many remain.
-    pub(super) fn shorten(&mut self, remaining: usize) {
-        for ages in self.fours.iter_mut().flat_map(|four| &mut four.ages) {
-            *ages &= !(u64::MAX << remaining); // there were 64 at most before
-        }
-    }
-
-    /// Whether slices have the same order, whatever stands behind the last.
-    pub(super) fn is_same_as(&self, other: &Wide) -> bool {
-        self.fours.iter().zip(&other.fours).all(|(four, other)| {
-            let slices = other.ages.map(|ages| ages.count_ones() as usize);
-            four.ages == other.ages
-                && (0..2).all(|half| four.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
-        })
-    }
-}
-
-const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
-
-impl Four {
-    fn of(panels: &[Panel; 4]) -> Self {
-        let mut four = Four::default();
+        let Some(panels) = panels.first_chunk::<FOUR>() else { return wide };
+        wide.multipliers = panels.each_ref().map(Panel::multiplier);
+        wide.lines = panels.each_ref().map(Panel::lines);
         // the byte of the slice at each position in the row
         let mut bytes = [0; 64];
         for (panel, first) in panels.iter().zip([0, 4, 8, 12]) {
             let mut left = panel.ages;
             for index in 0..panel.live() {
                 let lane = panel.lane(index);
-                four.ages[lane / 2 % 2] |= left & left.wrapping_neg();
+                wide.ages[lane / 2 % 2] |= left & left.wrapping_neg();
                 bytes[left.trailing_zeros() as usize % 64] = first + PLACES[lane];
                 left &= left.wrapping_sub(1);
             }
         }
-        for (by_age, mut left) in four.by_age.iter_mut().zip(four.ages) {
+        for (by_age, mut left) in wide.by_age.iter_mut().zip(wide.ages) {
             for byte in by_age.iter_mut().take(left.count_ones() as usize) {
                 *byte = bytes[left.trailing_zeros() as usize % 64];
                 left &= left - 1;
             }
         }
-        four
+        wide
+    }
+
+    /// Whether lines are likely to be in the nearer caches.
+    #[inline]
+    pub(super) fn is_near(&self) -> bool {
+        self.lines[0] < NEAR_LINES
+    }
+
+    /// Takes out slices that have gone, the oldest: so many remain.
+    pub(super) fn shorten(&mut self, remaining: usize) {
+        for ages in &mut self.ages {
+            *ages &= !(u64::MAX << remaining); // there were 64 at most before
+        }
+    }
+
+    /// Whether panels are the same and slices have the same order, whatever stands behind the last.
+    pub(super) fn is_same_as(&self, other: &Wide) -> bool {
+        let slices = other.ages.map(|ages| ages.count_ones() as usize);
+        (self.multipliers, self.lines, self.ages) == (other.multipliers, other.lines, other.ages)
+            && (0..2).all(|half| self.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
     }
 }
+
+const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
 
 /// Where in its half the byte of each lane is, among those of its panel.
 const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
 
 /// Whether a row of so many slices in panels of these shapes, lines and width, is one that has a short way.
 pub(super) fn is_wide(slices: usize, mut shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> bool {
-    let may_be = (1..=64).contains(&slices) && shapes.len() <= 2 * 4;
+    let may_be = (1..=64).contains(&slices) && shapes.len() <= 2 * FOUR;
     may_be && shapes.all(|(lines, width)| is_wide_panel(lines, width))
 }
