@@ -43,8 +43,6 @@ pub struct CountBloom {
     pub(crate) generation_size: u64,
     /// The size of all slices. Likewise.
     pub(crate) slice_bits: u64,
-    /// Insertions since creation: the clock of this filter. Slices are stamped with the number of the insertion.
-    pub(crate) inserted: u64,
     pub(crate) shifts: u64,
     pub(crate) retired: u64,
     pub(crate) worst_rate: f64,
@@ -76,7 +74,6 @@ impl CountBloom {
             capacity,
             generation_size,
             slice_bits,
-            inserted: 0,
             shifts: 0,
             retired: 0,
             worst_rate: 0.0,
@@ -125,8 +122,7 @@ impl CountBloom {
         if self.is_shift_due() {
             self.shift();
         }
-        self.inserted = self.inserted.saturating_add(1);
-        self.slices.insert(hash, Timestamp::from_nanos(self.inserted));
+        self.slices.insert(hash, Timestamp::from_nanos(self.inserted() + 1));
     }
 
     /// Records the first of these, as many as go into one generation, and returns the others.
@@ -136,25 +132,22 @@ impl CountBloom {
         }
         let room = self.generation_size - self.slices.generation_items();
         let (some, others) = hashes.split_at(usize::try_from(room).unwrap_or(usize::MAX).min(hashes.len()));
-        self.inserted = self.inserted.saturating_add(some.len() as u64);
-        self.slices.insert_all(some, Timestamp::from_nanos(self.inserted));
+        self.slices.insert_all(some, Timestamp::from_nanos(self.inserted() + some.len() as u64));
         others
     }
 
     /// Looks for up to [`AT_ONCE`] items and inserts them, one after the other; tells which were there. Does nothing if they
     /// have to be taken one by one: that may be so whenever a shift is near.
     pub(crate) fn check_some(&mut self, hashes: &[ItemHash], repeats: Repeats) -> Option<[bool; AT_ONCE]> {
-        let (before, inserted) = (self.slices.generation_items(), self.inserted);
-        let room = self.generation_size.saturating_sub(before);
+        let inserted = self.inserted();
+        let room = self.generation_size.saturating_sub(self.slices.generation_items());
         // any of these insertions may be the one with which a slice leaves the window
         let live = self.live(self.capacity);
         let last = Timestamp::from_nanos((inserted + hashes.len() as u64).saturating_sub(self.capacity));
         if self.slices.is_empty() || room < hashes.len() as u64 || self.slices.since(last) != live {
             return None;
         }
-        let seen = self.slices.check_some(hashes, live, repeats, |count| Timestamp::from_nanos(inserted + count))?;
-        self.inserted += self.slices.generation_items() - before;
-        Some(seen)
+        self.slices.check_some(hashes, live, repeats, |count| Timestamp::from_nanos(inserted + count))
     }
 
     /// Records an item unless it is in the window; one that is keeps the age it has.
@@ -212,8 +205,10 @@ impl CountBloom {
     }
 
     /// Insertions since creation.
+    #[inline]
     pub fn inserted(&self) -> u64 {
-        self.inserted
+        // the clock of this filter: slices are stamped with the number of the insertion
+        self.slices.newest().as_nanos()
     }
 
     /// The filter's figures.
@@ -227,7 +222,7 @@ impl CountBloom {
             items_in_window: self.slices.items_in(live),
             false_positive_rate: rate,
             worst_false_positive_rate: worst_open.max(self.worst_rate),
-            inserted: self.inserted,
+            inserted: self.inserted(),
             shifts: self.shifts,
             retired: self.retired,
             fresh_starts: 0,
@@ -239,7 +234,7 @@ impl CountBloom {
 
     /// What the filter did since it was created.
     pub fn counts(&self) -> Counts {
-        Counts { inserted: self.inserted, shifts: self.shifts, retired: self.retired, ..Counts::default() }
+        Counts { inserted: self.inserted(), shifts: self.shifts, retired: self.retired, ..Counts::default() }
     }
 
     /// All bytes in use, the filter's own struct included.
@@ -287,11 +282,8 @@ impl CountBloom {
         if self.slices.generation_items() > self.generation_size {
             return Err(format!("I5: a generation of {} items", self.slices.generation_items()));
         }
-        if self.slices.newest().as_nanos() != self.inserted {
-            return Err(format!("I5: insertion {:?} was the last of {}", self.slices.newest(), self.inserted));
-        }
         // all generations but the open one have the same size: what makes slices retire in time
-        let mut ended = self.inserted - self.slices.generation_items().min(self.inserted);
+        let mut ended = self.inserted().saturating_sub(self.slices.generation_items());
         for position in self.plan.hashes()..self.slices.len() {
             let newest = self.slices.newest_of(position).as_nanos();
             if newest != ended || self.slices.generation_of(position) != self.generation_size {
@@ -299,7 +291,7 @@ impl CountBloom {
             }
             ended = ended.saturating_sub(self.generation_size);
         }
-        if let Some(count) = [self.inserted, self.shifts, self.retired].into_iter().find(|&count| count > MAX_COUNT) {
+        if let Some(count) = [self.inserted(), self.shifts, self.retired].into_iter().find(|&count| count > MAX_COUNT) {
             return Err(format!("I5: a counter is at {count}"));
         }
         validate_rate(self.worst_rate)
@@ -312,7 +304,7 @@ impl CountBloom {
 
     /// The "time" of the first of the last `count` insertions.
     pub(crate) fn horizon(&self, count: u64) -> Timestamp {
-        Timestamp::from_nanos((self.inserted + 1).saturating_sub(count))
+        Timestamp::from_nanos((self.inserted() + 1).saturating_sub(count))
     }
 
     /// Retires what has left the window and opens the next slice; a filter without slices gets its first `k`.

@@ -278,7 +278,7 @@ impl TimeBloom {
             items_in_window: window.slices.items_in(live),
             false_positive_rate: rate,
             worst_false_positive_rate: worst_open.max(counters.worst_rate),
-            inserted: counters.inserted,
+            inserted: window.inserted(),
             shifts: counters.shifts,
             retired: counters.retired,
             fresh_starts: counters.fresh_starts,
@@ -290,9 +290,9 @@ impl TimeBloom {
 
     /// What the filter did since it was created.
     pub fn counts(&self) -> Counts {
-        let counters = &self.window.counters;
+        let (window, counters) = (&self.window, &self.window.counters);
         Counts {
-            inserted: counters.inserted,
+            inserted: window.inserted(),
             shifts: counters.shifts,
             retired: counters.retired,
             fresh_starts: counters.fresh_starts,

@@ -118,7 +118,7 @@ fn a_shard_that_a_panic_left_broken_starts_anew() {
     filter.insert_at("lost", at(0)).expect("no limit");
     panic_inside(&filter, |broken| {
         broken.window.slices.clear();
-        broken.window.inserts_until_shift = 5;
+        broken.window.generation_size = 5;
     });
     assert!(!filter.contains_at("lost", at(1)));
     for item in 0..30_u32 {

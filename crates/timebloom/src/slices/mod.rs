@@ -136,6 +136,7 @@ impl Slices {
     }
 
     /// When the last insertion came; meaningless while there was none.
+    #[inline]
     pub(crate) fn newest(&self) -> Timestamp {
         self.newest
     }

@@ -139,9 +139,18 @@ pub(super) fn read_count(common: Common, fields: &mut Fields) -> Result<CountBlo
         what: error.to_string(),
         offset,
     })?;
+    let (field, offset) = ("the number of insertions", fields.offset());
+    let (inserted, last) = (read_counter(field, fields)?, slices.newest().as_nanos());
+    if inserted != last {
+        // they are the clock of a count window
+        return Err(DecodeError::Invalid {
+            field,
+            what: format!("{inserted} of them, the last is number {last}"),
+            offset,
+        });
+    }
     Ok(CountBloom {
         slices,
-        inserted: read_counter("the number of insertions", fields)?,
         shifts: read_counter("the number of shifts", fields)?,
         retired: read_counter("the number of retired slices", fields)?,
         worst_rate: fields.f64_in("the worst rate", 0.0..=MAX_MEASURED_RATE)?,
@@ -168,17 +177,18 @@ pub(super) fn read_time(common: Common, fields: &mut Fields) -> Result<TimeBloom
     }
     let clock = Timestamp::from_nanos(fields.u64());
     let generation_started = Timestamp::from_nanos(fields.u64());
+    let items = slices.generation_items();
     let window = Window {
         slices,
         clock,
         generation_started,
-        generation_ends: config.end_of_generation(generation_started),
+        ready_until: if items > 0 { config.end_of_generation(generation_started) } else { Timestamp::MIN },
         oldest_bound: Timestamp::from_nanos(fields.u64()),
-        inserts_until_shift: fields.u64_in("the insertions until a shift", 0..=Slices::MAX_ITEMS)?,
+        generation_size: items + fields.u64_in("the insertions until a shift", 0..=Slices::MAX_ITEMS)?,
         rate: fields.f64_in("the estimated rate", 0.0..=f64::MAX)?,
         steady_rate: fields.f64_in("the estimated steady rate", 0.0..=f64::MAX)?,
         counters: Counters {
-            inserted: read_counter("the number of insertions", fields)?,
+            inserted: fields.u64_in("the number of insertions", items..=MAX_STORED_COUNT)? - items,
             shifts: read_counter("the number of shifts", fields)?,
             retired: read_counter("the number of retired slices", fields)?,
             fresh_starts: read_counter("the number of fresh starts", fields)?,

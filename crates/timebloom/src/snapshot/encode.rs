@@ -75,20 +75,10 @@ fn write_common(
 }
 
 pub(super) fn write_count(filter: &CountBloom, sink: &mut Sink<impl Write>) -> io::Result<()> {
-    let CountBloom {
-        slices,
-        plan,
-        seed,
-        capacity,
-        generation_size: _,
-        slice_bits: _,
-        inserted,
-        shifts,
-        retired,
-        worst_rate,
-    } = filter;
+    let CountBloom { slices, plan, seed, capacity, generation_size: _, slice_bits: _, shifts, retired, worst_rate } =
+        filter;
     write_common(sink, plan, *seed, slices, [0; 4])?;
-    for number in [capacity, inserted, shifts, retired] {
+    for number in [*capacity, filter.inserted(), *shifts, *retired] {
         sink.put(&number.to_le_bytes())?;
     }
     sink.put(&worst_rate.to_le_bytes())
@@ -96,10 +86,10 @@ pub(super) fn write_count(filter: &CountBloom, sink: &mut Sink<impl Write>) -> i
 
 pub(super) fn write_time(filter: &TimeBloom, sink: &mut Sink<impl Write>) -> io::Result<()> {
     let window = &filter.window;
-    let Window { config, slices, clock, generation_started, generation_ends: _, oldest_bound, .. } = window;
-    let Window { inserts_until_shift, rate, steady_rate, counters, .. } = window;
+    let Window { config, slices, clock, generation_started, ready_until: _, oldest_bound, .. } = window;
+    let Window { generation_size: _, rate, steady_rate, counters, .. } = window;
     let Config { plan, seed, span, expected_items, max_bytes, policy, on_full } = config;
-    let Counters { inserted, shifts, retired, fresh_starts, shortened, rejected, worst_rate } = counters;
+    let Counters { inserted: _, shifts, retired, fresh_starts, shortened, rejected, worst_rate } = counters;
     let choices = [policy.code(), on_full.code(), u8::from(max_bytes.is_some()), 0];
     write_common(sink, plan, *seed, slices, choices)?;
     for number in [*span, *expected_items, max_bytes.map_or(0, NonZeroU64::get)] {
@@ -108,10 +98,10 @@ pub(super) fn write_time(filter: &TimeBloom, sink: &mut Sink<impl Write>) -> io:
     for time in [clock, generation_started, oldest_bound] {
         sink.put(&time.as_nanos().to_le_bytes())?;
     }
-    sink.put(&inserts_until_shift.to_le_bytes())?;
+    sink.put(&window.inserts_until_shift().to_le_bytes())?;
     sink.put(&rate.to_le_bytes())?;
     sink.put(&steady_rate.to_le_bytes())?;
-    for count in [inserted, shifts, retired, fresh_starts, shortened, rejected] {
+    for count in [window.inserted(), *shifts, *retired, *fresh_starts, *shortened, *rejected] {
         sink.put(&count.to_le_bytes())?;
     }
     sink.put(&worst_rate.to_le_bytes())

@@ -82,6 +82,7 @@ impl Config {
 /// What happened since creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counters {
+    /// Insertions before the open generation: [`Window::inserted`] has all.
     pub(crate) inserted: u64,
     pub(crate) shifts: u64,
     pub(crate) retired: u64,
@@ -101,12 +102,13 @@ pub(crate) struct Window {
     pub(crate) clock: Timestamp,
     /// When the open generation got its first item.
     pub(crate) generation_started: Timestamp,
-    /// The last moment that it may take items in, whatever its room. Follows from the former.
-    pub(crate) generation_ends: Timestamp,
+    /// Up to this moment it takes items in as long as it has room. `MIN` while there is nothing to go by: then it may do so
+    /// all the same.
+    pub(crate) ready_until: Timestamp,
     /// Nothing that is held was inserted before this.
     pub(crate) oldest_bound: Timestamp,
-    /// Insertions that may still come before a shift.
-    pub(crate) inserts_until_shift: u64,
+    /// Insertions that the open generation may have in all; 0 if there is none.
+    pub(crate) generation_size: u64,
     /// The estimated rate: items per target shift interval.
     pub(crate) rate: f64,
     /// The same, slower to follow, for as long as the stream is steady.
@@ -126,9 +128,9 @@ impl Window {
             slices: Slices::new(config.plan.hashes(), config.tick()),
             clock: Timestamp::MIN,
             generation_started: Timestamp::MIN,
-            generation_ends: Timestamp::MIN,
+            ready_until: Timestamp::MIN,
             oldest_bound: Timestamp::MIN,
-            inserts_until_shift: 0,
+            generation_size: 0,
             rate: 0.0,
             steady_rate: 0.0,
             counters: Counters::default(),
@@ -142,7 +144,6 @@ impl Window {
     fn start(&mut self) {
         self.rate = self.config.expected_items as f64 / self.config.plan.aging_slices() as f64;
         self.steady_rate = self.rate;
-        self.inserts_until_shift = 0;
         if self.config.policy == Policy::Paper {
             self.open(&paper::first(&self.config));
         }
@@ -151,16 +152,32 @@ impl Window {
     /// Forgets every item.
     pub(crate) fn clear(&mut self) {
         self.note_rate(self.rate_of(self.slices.len()));
-        self.slices.clear();
+        self.drop_all();
         self.start();
+    }
+
+    /// Drops all slices. The next insertion must shift.
+    fn drop_all(&mut self) {
+        self.counters.inserted = self.inserted();
+        self.slices.clear();
+        self.generation_size = 0;
+        self.ready_until = Timestamp::MIN;
+    }
+
+    /// Insertions since creation.
+    pub(crate) fn inserted(&self) -> u64 {
+        self.counters.inserted + self.slices.generation_items()
+    }
+
+    /// Insertions that may still come before a shift.
+    pub(crate) fn inserts_until_shift(&self) -> u64 {
+        self.generation_size.saturating_sub(self.slices.generation_items())
     }
 
     /// Records an item at `now`.
     #[inline]
     pub(crate) fn insert(&mut self, hash: ItemHash, now: Timestamp) -> Result<(), Full> {
         let now = self.make_ready(now)?;
-        self.inserts_until_shift -= 1;
-        self.counters.inserted += 1;
         self.slices.insert(hash, now);
         Ok(())
     }
@@ -170,10 +187,8 @@ impl Window {
         let mut left = hashes;
         while !left.is_empty() {
             let now = self.make_ready(now).map_err(|full| (hashes.len() - left.len(), full))?;
-            let room = usize::try_from(self.inserts_until_shift).unwrap_or(usize::MAX);
+            let room = usize::try_from(self.inserts_until_shift()).unwrap_or(usize::MAX);
             let (some, others) = left.split_at(room.min(left.len()));
-            self.inserts_until_shift -= some.len() as u64;
-            self.counters.inserted += some.len() as u64;
             self.slices.insert_all(some, now);
             left = others;
         }
@@ -190,16 +205,12 @@ impl Window {
     ) -> Option<[bool; AT_ONCE]> {
         let (now, oldest) = (self.clamp(now), self.horizon(now));
         let before = self.slices.generation_items();
-        let is_ready = before > 0 && now <= self.generation_ends;
-        if !is_ready || self.inserts_until_shift < hashes.len() as u64 {
+        if before == 0 || !self.is_ready(now) || self.inserts_until_shift() < hashes.len() as u64 {
             return None;
         }
         let seen = self.slices.check_some(hashes, self.slices.since(oldest), repeats, |_| now)?;
-        let inserted = self.slices.generation_items() - before;
-        if inserted > 0 {
+        if self.slices.generation_items() > before {
             self.clock = now;
-            self.inserts_until_shift -= inserted;
-            self.counters.inserted += inserted;
         }
         Some(seen)
     }
@@ -210,10 +221,16 @@ impl Window {
         let now = self.clamp(now);
         // first: what expires by now is retired even if the insertion is rejected, so time must not go back behind it
         self.clock = now;
-        if self.is_shift_due(now) || self.slices.generation_items() == 0 {
+        if !self.is_ready(now) {
             self.advance(now)?;
         }
         Ok(now)
+    }
+
+    /// Whether an insertion at `now` goes into the open generation without further ado.
+    #[inline]
+    fn is_ready(&self, now: Timestamp) -> bool {
+        self.slices.generation_items() < self.generation_size && now <= self.ready_until
     }
 
     /// Brings the filter to a state that takes an insertion at `now`. Away from the insertions that need nothing.
@@ -222,10 +239,14 @@ impl Window {
     fn advance(&mut self, now: Timestamp) -> Result<(), Full> {
         if self.slices.generation_items() == 0 {
             // the first item of all
-            self.start_generation(now);
+            self.generation_started = now;
             self.oldest_bound = now;
         }
-        if self.is_shift_due(now) { self.begin_generation(now) } else { Ok(()) }
+        if self.is_shift_due(now) {
+            self.begin_generation(now)?;
+        }
+        self.ready_until = self.config.end_of_generation(self.generation_started);
+        Ok(())
     }
 
     /// Ends the open generation at `now` and begins another one.
@@ -257,15 +278,8 @@ impl Window {
     }
 
     /// Whether an insertion at `now` must go into a new generation.
-    #[inline]
     pub(crate) fn is_shift_due(&self, now: Timestamp) -> bool {
-        self.inserts_until_shift == 0 || now > self.generation_ends
-    }
-
-    /// Notes that a generation gets its first item.
-    fn start_generation(&mut self, now: Timestamp) {
-        self.generation_started = now;
-        self.generation_ends = self.config.end_of_generation(now);
+        self.inserts_until_shift() == 0 || now > self.config.end_of_generation(self.generation_started)
     }
 
     /// `now`, or the latest time seen when that is later: backward steps stand still.

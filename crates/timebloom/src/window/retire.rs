@@ -30,9 +30,7 @@ impl Window {
             self.rate = self.rate_after_idling(now);
             self.steady_rate = self.rate;
             self.counters.retired += self.slices.len() as u64;
-            self.slices.clear();
-            // no slice is left to take an insertion: the next one must shift, whatever room the last generation had
-            self.inserts_until_shift = 0;
+            self.drop_all();
             return 0.0;
         }
         while self.slices.len() > live {

@@ -119,7 +119,7 @@ impl Window {
             self.oldest_bound = now;
         }
         self.open(opening);
-        self.start_generation(now);
+        self.generation_started = now;
         self.counters.shifts += 1;
         self.counters.fresh_starts += u64::from(opening.slices.as_slice().len() > 1);
     }
@@ -128,10 +128,11 @@ impl Window {
     pub(super) fn open(&mut self, opening: &Opening) {
         let sizes = opening.slices.as_slice();
         let copying = self.copying(sizes);
+        self.counters.inserted = self.inserted();
         self.slices.shift(sizes, copying);
         self.slices.narrow(copying);
         self.slices.shrink();
-        self.inserts_until_shift = opening.generation_size;
+        self.generation_size = opening.generation_size;
     }
 
     /// How panels may change their width when slices of these sizes are opened. Near a memory limit, memory is worth the

@@ -18,8 +18,8 @@ impl Window {
         if config.policy == Policy::Guarded && slices.hashes() < MIN_HASHES {
             return Err(format!("I2: {} hashes, the guarded policy needs {MIN_HASHES}", slices.hashes()));
         }
-        if slices.is_empty() && self.inserts_until_shift > 0 {
-            return Err(format!("I2: no slices, but {} insertions until a shift", self.inserts_until_shift));
+        if slices.is_empty() && self.generation_size > 0 {
+            return Err(format!("I2: no slices, but {} insertions until a shift", self.generation_size));
         }
         // only a memory limit takes more from it than time does; an insertion that it rejects takes one, and opens none
         let rejects = usize::from(self.counters.rejected > 0);
@@ -35,7 +35,7 @@ impl Window {
             return Err(format!("I5: the last insertion, at {:?}, is after {:?}", slices.newest(), self.clock));
         }
         // what is left of the generation decides whether the next insertion finds its slices, and its counters room
-        let planned = self.inserts_until_shift.saturating_add(slices.generation_items());
+        let planned = self.generation_size.max(slices.generation_items());
         let most = if slices.is_empty() { 0 } else { Slices::MAX_ITEMS / slices.hashes() as u64 };
         if planned > most || (planned == 0 && !slices.is_empty()) {
             return Err(format!("I5: a generation of {planned} items in {} slices", slices.len()));
@@ -57,6 +57,9 @@ impl Window {
             return Err(format!("I5: the rate is {}", self.rate));
         }
         self.counters.validate()?;
+        if self.ready_until > config.end_of_generation(self.generation_started) {
+            return Err(format!("I5: insertions up to {:?} would enter a generation that is over", self.ready_until));
+        }
         if let Some(max_bytes) = config.max_bytes() {
             let bytes = self.memory_bytes() as u64;
             if bytes > max_bytes {
