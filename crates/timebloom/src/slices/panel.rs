@@ -352,7 +352,9 @@ impl Panel {
 
     /// Lets the `count` youngest slices take insertions, and no others.
     pub(super) fn open_youngest(&mut self, count: usize) {
-        self.open = (0..count.min(self.live())).fold(0, |open, index| open | 1 << self.lane(index));
+        // their lanes follow each other, round in a ring if there are eight
+        let lanes = small((1 << count.min(self.live())) - 1);
+        self.open = lanes.rotate_left(small(self.lane(0)).into());
     }
 
     /// Makes a free lane the youngest slice, and tells whether it still has the bits of another one.
@@ -396,11 +398,11 @@ impl Panel {
         (resized.ages, resized.live) = (self.ages, self.live);
         resized.take_seats(self.youngest(), Self::base_for(width, self.youngest(), self.live()));
         resized.open_youngest(self.open.count_ones() as usize);
-        let lanes: Vec<(usize, usize)> =
-            (0..self.live()).map(|index| (self.lane(index), resized.lane(index))).collect();
+        let lanes: [(usize, usize); MAX_WIDTH] = std::array::from_fn(|index| (self.lane(index), resized.lane(index)));
+        let lanes = &lanes[..self.live()];
         let lines = self.words().chunks_exact(self.width()).zip(resized.words_mut().chunks_exact_mut(width));
         for (from, to) in lines.take(self.lines() as usize) {
-            for &(old, new) in &lanes {
+            for &(old, new) in lanes {
                 to[new] = from[old];
             }
         }

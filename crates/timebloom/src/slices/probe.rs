@@ -115,8 +115,21 @@ pub(super) fn count_lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
 
 #[inline(always)] // with the instructions of the caller
 pub(super) fn count_lanes_portably(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
+    // how many there are is known in each: a processor cannot foresee where loops of a few turns end
+    match width {
+        1 => count_in::<1>(words),
+        2 => count_in::<2>(words),
+        3 => count_in::<3>(words),
+        4 => count_in::<4>(words),
+        6 => count_in::<6>(words),
+        _ => count_in::<MAX_WIDTH>(words),
+    }
+}
+
+#[inline(always)] // likewise
+fn count_in<const WIDTH: usize>(words: &[u64]) -> [u32; MAX_WIDTH] {
     let mut ones = [0; MAX_WIDTH];
-    for line in words.chunks_exact(width) {
+    for line in words.as_chunks::<WIDTH>().0 {
         for (ones, word) in ones.iter_mut().zip(line) {
             *ones += word.count_ones();
         }
