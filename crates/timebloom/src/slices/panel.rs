@@ -22,6 +22,9 @@ pub(super) const MAX_WIDTH: usize = 8;
 /// From this many lines on, panels share the word that an item's fields are in.
 const SHARED_LINES: u32 = 64;
 
+/// Wide panels of this many lines have 2 MiB, and a row of them ten and more.
+const REMOTE_LINES: u64 = 1 << 15;
+
 /// How many lanes a panel may have. Seven would save little, and with five vectors of four words waste much.
 pub(super) const WIDTHS: [u8; 6] = [1, 2, 3, 4, 6, 8];
 
@@ -237,6 +240,12 @@ impl Panel {
     #[inline]
     pub(super) fn shares_fields(&self) -> bool {
         self.lines >= SHARED_LINES.into()
+    }
+
+    /// Whether most of its lines are in no cache.
+    #[inline]
+    pub(super) fn is_remote(&self) -> bool {
+        self.lines >= REMOTE_LINES
     }
 
     /// Its lines and its width.

@@ -49,10 +49,19 @@ impl<'a> Items<'a> {
     #[inline]
     fn ask_for_lines(&self, panel: Option<&Panel>, lines: &mut Lines) {
         if let Some(panel) = panel.filter(|panel| panel.shares_fields()) {
-            for (line, &hash) in lines.iter_mut().zip(self.hashes) {
-                *line = panel.line(hash);
-                Line::of(panel, *line).prefetch();
+            if panel.is_remote() {
+                self.ask_in::<true>(panel, lines);
+            } else {
+                self.ask_in::<false>(panel, lines);
             }
+        }
+    }
+
+    #[inline]
+    fn ask_in<const REMOTE: bool>(&self, panel: &Panel, lines: &mut Lines) {
+        for (line, &hash) in lines.iter_mut().zip(self.hashes) {
+            *line = panel.line(hash);
+            Line::of(panel, *line).prefetch::<REMOTE>();
         }
     }
 }

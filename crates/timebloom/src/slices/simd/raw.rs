@@ -78,9 +78,8 @@ calls! {
 #[inline]
 pub(in crate::slices) fn prefetch(panels: &[Panel], hashes: &[ItemHash]) {
     for panel in panels {
-        for &hash in hashes {
-            Line::of(panel, panel.line(hash)).prefetch();
-        }
+        let lines = hashes.iter().map(|&hash| Line::of(panel, panel.line(hash)));
+        if panel.is_remote() { lines.for_each(Line::prefetch::<true>) } else { lines.for_each(Line::prefetch::<false>) }
     }
 }
 
@@ -110,11 +109,13 @@ impl<'a> Line<'a> {
         Line { words, panel: PhantomData }
     }
 
-    /// Asks for it, so that it arrives while others are worked on.
+    /// Asks for it, so that it arrives while others are worked on. Lines that are in no cache go to the second one only: more
+    /// of them can be on their way to that.
     #[inline]
-    pub(super) fn prefetch(self) {
+    pub(super) fn prefetch<const REMOTE: bool>(self) {
+        let words = self.words.cast();
         // SAFETY: this has no effect but on time
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(self.words.cast()) };
+        unsafe { if REMOTE { _mm_prefetch::<_MM_HINT_T1>(words) } else { _mm_prefetch::<_MM_HINT_T0>(words) } };
     }
 
     /// Its first four words: some are of the next line if the panel has fewer lanes.

@@ -80,10 +80,24 @@ pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], f
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    if panels.iter().any(Panel::is_remote) {
+        matches_each_asked::<true>(panels, wide, hashes, found);
+    } else {
+        matches_each_asked::<false>(panels, wide, hashes, found);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+fn matches_each_asked<const REMOTE: bool>(
+    panels: &[Panel],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    found: &mut [u64; AT_ONCE],
+) {
     match Row::of(panels) {
-        Row::Four(panels) => matches_each_in_some(panels, wide, hashes, found),
-        Row::Five(panels) => matches_each_in_some(panels, wide, hashes, found),
-        Row::Six(panels) => matches_each_in_some(panels, wide, hashes, found),
+        Row::Four(panels) => matches_each_in_some::<4, REMOTE>(panels, wide, hashes, found),
+        Row::Five(panels) => matches_each_in_some::<5, REMOTE>(panels, wide, hashes, found),
+        Row::Six(panels) => matches_each_in_some::<6, REMOTE>(panels, wide, hashes, found),
         Row::Other => {
             prefetch(panels, hashes);
             matches_each(panels, wide, hashes, found);
@@ -93,7 +107,7 @@ pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemH
 
 /// First asks for the lines of all items, and remembers where they are.
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_each_in_some<const PANELS: usize>(
+fn matches_each_in_some<const PANELS: usize, const REMOTE: bool>(
     panels: &[Panel; PANELS],
     wide: &Wide,
     hashes: &[ItemHash],
@@ -103,7 +117,7 @@ fn matches_each_in_some<const PANELS: usize>(
     for (lines, &hash) in all_lines.iter_mut().zip(hashes) {
         for (line, panel) in lines.iter_mut().zip(panels) {
             *line = Line::of_eight(panel, panel.line(hash));
-            line.prefetch();
+            line.prefetch::<REMOTE>();
         }
     }
     for ((found, lines), &hash) in found.iter_mut().zip(&all_lines).zip(hashes) {
