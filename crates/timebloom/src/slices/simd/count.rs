@@ -10,5 +10,8 @@ pub(super) fn lanes(words: &[u64], width: usize) -> [u32; MAX_WIDTH] {
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn ones(words: &[u64], first: usize, step: usize) -> u64 {
+    if step == MAX_WIDTH && first < MAX_WIDTH {
+        return words.as_chunks::<MAX_WIDTH>().0.iter().map(|line| u64::from(line[first].count_ones())).sum();
+    }
     words[first.min(words.len())..].chunks(step).map(|words| u64::from(words[0].count_ones())).sum()
 }
