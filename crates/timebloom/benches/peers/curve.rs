@@ -96,7 +96,7 @@ fn times(area: &DrawingArea<SVGBackend, Shift>, results: &[Comparison]) -> Resul
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
         chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
     }
-    let position = SeriesLabelPosition::LowerRight;
+    let position = SeriesLabelPosition::MiddleLeft;
     chart.configure_series_labels().position(position).background_style(WHITE.mix(0.8)).border_style(BLACK).draw()?;
     Ok(())
 }

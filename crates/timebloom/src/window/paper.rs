@@ -57,3 +57,26 @@ fn slice_bits(capacity: f64, config: &Config) -> u64 {
 fn share(room: f64, shifts: f64) -> f64 {
     libm::ceil(room / shifts)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{Policy, TimeBloom, Timestamp};
+
+    /// The generation that a new filter has open began at no time yet: an item at the first moment there is must not make it
+    /// look over at the second.
+    #[test]
+    fn a_first_item_at_the_beginning_of_time_ends_no_generation() {
+        let builder = TimeBloom::builder(Duration::from_secs(60)).expected_items(1_000).policy(Policy::Paper).seed(1);
+        let mut filter = builder.build().unwrap();
+        for seconds in 0..5 {
+            let now = Timestamp::from_secs(seconds);
+            let before = filter.counts().shifts;
+            filter.insert_at(seconds.to_le_bytes(), now).unwrap();
+            assert_eq!(filter.validate(), Ok(()));
+            assert_eq!(filter.counts().shifts, before, "at {now:?}");
+            assert_eq!(filter.counts().inserted, seconds + 1);
+        }
+    }
+}
