@@ -173,20 +173,16 @@ fn missing_of_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
 /// The item's line in each panel of a row of four or more.
 #[target_feature(enable = "avx2,bmi2")]
 fn lines_in<'a, const PANELS: usize>(panels: &'a [Panel; PANELS], wide: &Wide, hash: ItemHash) -> [Line<'a>; PANELS] {
-    debug_assert!(
-        panels.iter().zip(wide.lines).all(|(panel, lines)| panel.lines() == lines),
-        "I7: the way through a row is that of its panels"
-    );
+    // I7: the way through a row is made anew whenever its panels change, so that these lines are there
+    debug_assert!(panels.iter().zip(wide.lines).all(|(panel, lines)| panel.lines() == lines), "another row's way");
     let four = numbers_of_four(wide, hash);
-    let mut place = 0;
-    panels.each_ref().map(|panel| {
-        let line = if place < FOUR { four[place] } else { panel.line(hash) };
-        place += 1;
-        Line::of_eight(panel, line)
+    std::array::from_fn(|place| {
+        let panel = &panels[place];
+        Line::of_eight(panel, four.get(place).copied().unwrap_or_else(|| panel.line(hash)))
     })
 }
 
-/// What [`Panel::line`] says for each of the first four panels, with vectors: most processors multiply single numbers in one
+/// What [`Panel::line`] says for each of the first four panels, with vectors: many processors multiply single numbers in one
 /// place only, and queries wait for it.
 #[target_feature(enable = "avx2")]
 fn numbers_of_four(wide: &Wide, hash: ItemHash) -> [usize; FOUR] {
