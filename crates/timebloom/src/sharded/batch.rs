@@ -1,5 +1,7 @@
 //! Many items at once: shard by shard, so that a shard is locked once for all of its items.
 
+use std::sync::MutexGuard;
+
 use super::Sharded;
 use super::shard::shard_of;
 use crate::error::Full;
@@ -12,6 +14,10 @@ use crate::verdict::Verdict;
 /// Items that are put in the order of their shards at once: enough for several in each, and few enough for the nearest
 /// caches.
 const BLOCK: usize = 4_096;
+
+/// How often a shard is looked at before a batch waits for it: one that was busy for a moment need not wait for one that is
+/// busy for long.
+const TRIES: usize = 2;
 
 /// Many items at one time: the same answers as with single calls at the same `now`, with a lock for each shard of some
 /// thousand items instead of one for each item. Threads that share a filter gain most: a lock that another thread had
@@ -96,22 +102,31 @@ impl Sharded<TimeBloom> {
 
     /// Calls `each` with a shard, the hashes of some of its items and their places among `items`, up to [`AT_ONCE`] at a
     /// time and in their order, until all had their turn.
-    fn by_shard<T: AsRef<[u8]>>(&self, items: &[T], mut each: impl FnMut(&mut TimeBloom, &[ItemHash], &[usize])) {
+    pub(super) fn by_shard<T: AsRef<[u8]>>(
+        &self,
+        items: &[T],
+        mut each: impl FnMut(&mut TimeBloom, &[ItemHash], &[usize]),
+    ) {
         let mut block = Block::new(self.shards.len());
         let mut busy = Vec::new();
         for (number, items) in items.chunks(BLOCK).enumerate() {
             // before any lock is held: to get at an item's bytes is the user's code
             block.fill(number * BLOCK, items.iter().map(|item| self.hash(item)));
+            let mut take = |shard: u16, mut filter: MutexGuard<'_, TimeBloom>| {
+                block.items_of(shard, |hashes, places| each(&mut filter, hashes, places));
+            };
             // where another thread is, come back later: to fall asleep and wake up again takes longer than all the rest
-            for &shard in &block.shards {
-                match self.shards[usize::from(shard)].try_lock() {
-                    Some(mut filter) => block.items_of(shard, |hashes, places| each(&mut filter, hashes, places)),
-                    None => busy.push(shard),
-                }
+            busy.extend_from_slice(&block.shards);
+            for _ in 0..TRIES {
+                busy.retain(|&shard| {
+                    let filter = self.shards[usize::from(shard)].try_lock();
+                    let is_busy = filter.is_none();
+                    filter.into_iter().for_each(|filter| take(shard, filter));
+                    is_busy
+                });
             }
             for shard in busy.drain(..) {
-                let mut filter = self.shards[usize::from(shard)].lock();
-                block.items_of(shard, |hashes, places| each(&mut filter, hashes, places));
+                take(shard, self.shards[usize::from(shard)].lock());
             }
         }
     }
