@@ -118,11 +118,12 @@ impl Sharded<TimeBloom> {
             // where another thread is, come back later: to fall asleep and wake up again takes longer than all the rest
             busy.extend_from_slice(&block.shards);
             for _ in 0..TRIES {
-                busy.retain(|&shard| {
-                    let filter = self.shards[usize::from(shard)].try_lock();
-                    let is_busy = filter.is_none();
-                    filter.into_iter().for_each(|filter| take(shard, filter));
-                    is_busy
+                busy.retain(|&shard| match self.shards[usize::from(shard)].try_lock() {
+                    Some(filter) => {
+                        take(shard, filter);
+                        false
+                    }
+                    None => true,
                 });
             }
             for shard in busy.drain(..) {
