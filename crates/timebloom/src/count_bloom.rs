@@ -214,14 +214,12 @@ impl CountBloom {
     /// The filter's figures.
     pub fn stats(&self) -> Stats {
         let live = self.live(self.capacity);
-        let rate = rate_of(&self.slices, &self.plan, live);
-        let worst_open = rate_of(&self.slices, &self.plan, self.slices.len()).max(rate);
         Stats {
             slices: self.slices.len(),
             bits: self.slices.bits(),
             items_in_window: self.slices.items_in(live),
-            false_positive_rate: rate,
-            worst_false_positive_rate: worst_open.max(self.worst_rate),
+            false_positive_rate: rate_of(&self.slices, &self.plan, live),
+            worst_false_positive_rate: self.worst_rate.max(self.open_rate()),
             inserted: self.inserted(),
             shifts: self.shifts,
             retired: self.retired,
@@ -332,8 +330,12 @@ impl CountBloom {
 
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go.
     fn note_rate(&mut self) {
-        self.worst_rate =
-            self.worst_rate.max(rounded_up(rate_of(&self.slices, &self.plan, self.slices.len())).min(1.0));
+        self.worst_rate = self.worst_rate.max(self.open_rate());
+    }
+
+    /// The rate of all slices, rounded up.
+    fn open_rate(&self) -> f64 {
+        rounded_up(rate_of(&self.slices, &self.plan, self.slices.len()))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::slices::Which;
 use crate::stats::{Counts, Generation, SliceStats, Stats};
 use crate::timestamp::{Timestamp, saturating_nanos};
 use crate::verdict::{AgeRange, Verdict};
-use crate::window::Window;
+use crate::window::{Window, rounded_up};
 
 /// A Bloom filter over the last `span` of time, for streams whose rate nobody knows in advance.
 ///
@@ -270,13 +270,12 @@ impl TimeBloom {
         let counters = &window.counters;
         let live = window.live(now);
         // slices that expired since the last shift had their part in what was the rate
-        let rate = window.rate_of(live);
-        let worst_open = window.rate_of(window.slices.len()).max(rate);
+        let worst_open = rounded_up(window.rate_of(window.slices.len()));
         Stats {
             slices: window.slices.len(),
             bits: window.slices.bits(),
             items_in_window: window.slices.items_in(live),
-            false_positive_rate: rate,
+            false_positive_rate: window.rate_of(live),
             worst_false_positive_rate: worst_open.max(counters.worst_rate),
             inserted: window.inserted(),
             shifts: counters.shifts,

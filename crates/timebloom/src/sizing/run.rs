@@ -52,6 +52,7 @@ impl Runs {
     /// # Panics
     ///
     /// If `hashes` is not in `1..=64`.
+    #[inline]
     pub(crate) fn new(hashes: usize) -> Self {
         assert!((1..=MAX_FUNCTIONS).contains(&hashes), "hashes is {hashes}, not in 1..={MAX_FUNCTIONS}");
         if hashes <= FEW_FUNCTIONS {
@@ -103,6 +104,7 @@ struct Place {
 }
 
 impl<const N: usize> Within<N> {
+    #[inline]
     fn new(hashes: usize) -> Self {
         // before the first block there is nothing that could be a part of a run: only all of the block can
         let mut places = [Place { product: 0.0, clear: 1.0 }; N];

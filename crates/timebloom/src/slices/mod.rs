@@ -227,14 +227,15 @@ impl Slices {
         runs
     }
 
-    /// The chance of a run that ends at the oldest slice and would be none without it. `None` if that slice, or its
+    /// What the `count` oldest slices add to the chance of a run, or a little more. `None` if some of them, or their
     /// neighbours as far as a run reaches and one further, still receive.
-    pub(crate) fn rate_of_oldest(&self) -> Option<f64> {
+    pub(crate) fn rate_of_oldest(&self, count: usize) -> Option<f64> {
         let hashes = self.hashes();
-        let aging = self.len().checked_sub(hashes)?;
-        let (run, next) = (self.row[..aging].get(..hashes)?, self.row[..aging].get(hashes)?);
-        // in the younger slices a run is next to impossible
-        Some(run.iter().map(Slot::fill).product::<f64>() * (1.0 - next.fill()))
+        let aging = &self.row[..self.len().checked_sub(hashes)?];
+        let runs = aging.get(..count + hashes)?.windows(hashes + 1);
+        // a run ends at one of them and would be none without it: the slice before the run is clear
+        let added = runs.map(|run| run[..hashes].iter().map(Slot::fill).product::<f64>() * (1.0 - run[hashes].fill()));
+        Some(added.sum())
     }
 
     /// The largest share of set bits among the youngest slices that only age, as far as a run reaches that begins in those

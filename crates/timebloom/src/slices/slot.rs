@@ -31,7 +31,7 @@ impl Slot {
     }
 
     pub(super) fn fill(&self) -> f64 {
-        f64::from(self.fill) / FILL_UNITS
+        f64::from(self.fill) * (1.0 / FILL_UNITS)
     }
 
     /// Notes the share of set bits, in `[0, 1]`.

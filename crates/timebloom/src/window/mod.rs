@@ -256,7 +256,7 @@ impl Window {
         let aging = self.slices.runs_of_aging(self.slices.len());
         let receivers = self.slices.receivers();
         let rate = rate_with(&aging, &receivers, &self.config.plan);
-        self.note_rate(rate + retired_rate);
+        self.note_rate_with(rate, retired_rate.unwrap_or(0.0));
         let observed = self.observe(now);
         let opening = match self.config.policy {
             Policy::Paper => paper::next(self, &observed),
@@ -274,7 +274,12 @@ impl Window {
     /// Remembers the rate if it is the highest so far. Called when a generation ends and before slices go: the rate only
     /// grows up to there.
     fn note_rate(&mut self, rate: f64) {
-        self.counters.worst_rate = self.counters.worst_rate.max(rounded_up(rate).min(1.0));
+        self.counters.worst_rate = self.counters.worst_rate.max(rounded_up(rate));
+    }
+
+    /// The same for a rate and what slices added to it that have gone: the sum may come out less than the whole did.
+    fn note_rate_with(&mut self, rate: f64, retired_rate: f64) {
+        self.note_rate(rounded_up(rate + retired_rate));
     }
 
     /// Whether an insertion at `now` must go into a new generation.
@@ -334,7 +339,7 @@ impl Window {
 /// A rate, and a little more: with other slices around it, the same sum may come out different in its last digits, and a
 /// worst rate that was told once must not get less.
 pub(crate) fn rounded_up(rate: f64) -> f64 {
-    rate * (1.0 + 1e-13)
+    (rate * (1.0 + 1e-13)).min(1.0)
 }
 
 /// The false positive rate of the first `live` slices, from their fills.

@@ -10,28 +10,25 @@ impl Window {
     /// Drops slices that saw their last item before the window that ends at `now` (paper, eq. 3), oldest first; `keep`
     /// of them stay in any case. Their places in the row are still there: [`Slices::shrink`] gives them back.
     ///
-    /// Tells what they added to the false positive rate.
+    /// Tells what they added to the false positive rate, which is to be noted with the rate of the others.
     ///
     /// [`Slices::shrink`]: crate::slices::Slices::shrink
-    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) -> f64 {
+    pub(super) fn retire(&mut self, now: Timestamp, keep: usize) -> Option<f64> {
         let live = self.live(now).max(keep.min(self.slices.len()));
         if live == self.slices.len() {
-            return 0.0;
+            return None;
         }
-        let rate = match self.slices.rate_of_oldest() {
-            Some(rate) if live + 1 == self.slices.len() => self.config.plan.crowded(rate),
-            _ => {
-                self.note_rate(self.rate_of(self.slices.len()));
-                0.0
-            }
-        };
+        let rate = self.slices.rate_of_oldest(self.slices.len() - live).map(|rate| self.config.plan.crowded(rate));
+        if rate.is_none() {
+            self.note_rate(self.rate_of(self.slices.len()));
+        }
         if live == 0 {
             // the slices that receive are as new as the last insertion: either they stay, or all go
             self.rate = self.rate_after_idling(now);
             self.steady_rate = self.rate;
             self.counters.retired += self.slices.len() as u64;
             self.drop_all();
-            return 0.0;
+            return None;
         }
         while self.slices.len() > live {
             self.drop_oldest();
@@ -86,9 +83,8 @@ impl Window {
     /// Lets time pass without an insertion: gives back the memory of what has expired by `now`.
     pub(crate) fn advance_to(&mut self, now: Timestamp) {
         self.clock = self.clamp(now);
-        let retired_rate = self.retire(now, self.kept_slices());
-        if retired_rate > 0.0 {
-            self.note_rate(self.rate_of(self.slices.len()) + retired_rate);
+        if let Some(retired_rate) = self.retire(now, self.kept_slices()) {
+            self.note_rate_with(self.rate_of(self.slices.len()), retired_rate);
         }
         self.slices.narrow(self.copying(&[]));
         self.slices.shrink();

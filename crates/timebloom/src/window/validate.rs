@@ -21,10 +21,8 @@ impl Window {
         if slices.is_empty() && self.generation_size > 0 {
             return Err(format!("I2: no slices, but {} insertions until a shift", self.generation_size));
         }
-        // only a memory limit takes more from it than time does; an insertion that it rejects takes one, and opens none
-        let rejects = usize::from(self.counters.rejected > 0);
-        let kept =
-            if self.counters.shortened == 0 { config.plan.base_slices() - rejects } else { config.plan.hashes() };
+        // only a memory limit takes more from it than time does
+        let kept = if config.max_bytes.is_none() { config.plan.base_slices() } else { config.plan.hashes() };
         if config.policy == Policy::Paper && slices.len() < kept {
             return Err(format!("I2: {} slices, the paper keeps {kept}", slices.len()));
         }
