@@ -4,15 +4,14 @@
 //! filter, so that all its panels stay eight lanes wide and full. Otherwise a panel of its size is made wider, or a new one
 //! of one lane is opened. A panel is made narrower when some of its slices have gone and no others have come.
 
-use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::Slices;
 use super::clearing::Clearing;
-use super::panel::{MAX_WIDTH, Panel, is_wide_panel, width_for};
+use super::panel::{MAX_WIDTH, Panel, width_for};
 use super::slot::Slot;
 use super::way::Way;
+use super::{MAX_SLICE_BITS, Slices};
 
 /// Which panels are copied to change their width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,30 +41,36 @@ fn is_large(lines: u32) -> bool {
     lines >= LARGE_LINES.load(Relaxed)
 }
 
+/// The widest that a panel of so many slices may be: less than half of its lanes are free.
+fn loose_width(slices: usize) -> usize {
+    slices.next_power_of_two().min(MAX_WIDTH)
+}
+
 impl Panel {
     pub(super) fn is_large(&self) -> bool {
         is_large(self.lines())
     }
 
-    /// Whether it may be wider than its slices need, so that the whole row is wide.
-    pub(super) fn may_have_free_lanes(&self) -> bool {
-        self.is_wide() && MAX_WIDTH - self.live() <= MOST_FREE
+    /// Whether it has more free lanes than it may keep.
+    pub(super) fn is_too_wide(&self) -> bool {
+        self.width() > loose_width(self.live()) && !self.is_large()
     }
 
     /// Whether there is a free lane, or could be.
     fn can_take_one(&self, copying: Copying) -> bool {
-        self.has_free_lane() || (self.live() < MAX_WIDTH && copying.allows(self))
+        self.has_free_lane() | ((self.live() < MAX_WIDTH) & copying.allows(self))
     }
 
     /// The same for a lane within these shares of `bits`.
     fn fits(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> bool {
-        self.can_take_one(copying) && shares.contains(&(self.slice_bits() as f64 / bits as f64))
+        let share = self.slice_bits() as f64 / bits as f64;
+        self.can_take_one(copying) & (share >= *shares.start()) & (share <= *shares.end())
     }
 }
 
 impl Copying {
     fn allows(self, panel: &Panel) -> bool {
-        self == Copying::Any || !is_large(panel.lines())
+        (self == Copying::Any) | !is_large(panel.lines())
     }
 }
 
@@ -73,12 +78,17 @@ impl Slices {
     /// The size nearest to `bits` for which there is a lane already, within these shares of it; one in a wide panel rather
     /// than another.
     pub(crate) fn fitting(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> Option<u64> {
-        let fitting = self.panels.iter().filter(|panel| panel.fits(bits, shares, copying));
-        let chosen = fitting.max_by_key(|panel| {
-            let is_there = panel.width() == MAX_WIDTH && panel.has_free_lane();
-            (is_there, Reverse(panel.slice_bits().abs_diff(bits)))
-        });
-        chosen.map(Panel::slice_bits)
+        // more than two sizes can differ by
+        const ANY: u64 = 2 * MAX_SLICE_BITS;
+        // in numbers rather than branches: small filters shift often, and nothing foretells which panels fit
+        let (mut best, mut chosen) = (0, 0);
+        for panel in &self.panels {
+            let is_there = u64::from(panel.width() == MAX_WIDTH) & u64::from(panel.has_free_lane());
+            let worth = (ANY << is_there) - panel.slice_bits().abs_diff(bits);
+            let worth = u64::from(panel.fits(bits, shares, copying)) * worth;
+            (best, chosen) = if worth >= best { (worth, panel.slice_bits()) } else { (best, chosen) };
+        }
+        (best > 0).then_some(chosen)
     }
 
     /// The size of the youngest slice, if its panel has such a lane.
@@ -157,16 +167,20 @@ impl Slices {
 
     /// The width of a panel for so many slices.
     ///
-    /// Where generations take a little longer than planned, a row of wide panels has a few slices less than lanes. That is
-    /// worth it, unless memory is scarce: with one narrow panel among them the row has no short way.
+    /// Small panels keep some free lanes: it is a few words, and slices that come and go by chance would have them copied at
+    /// every other shift. Others do so if that keeps a whole row wide: with one narrow panel among them it has no short way,
+    /// and where generations take a little longer than planned there are a few slices less than lanes.
     fn width_of(&self, panel: &Panel, slices: usize, copying: Copying) -> usize {
-        let least = width_for(slices);
-        if copying == Copying::Any || least <= 4 || !is_wide_panel(panel.lines() as usize, MAX_WIDTH) {
+        let (least, most) = (width_for(slices), loose_width(slices));
+        if copying == Copying::Any || least == most {
             return least;
+        }
+        if !panel.shares_fields() {
+            return most;
         }
         let is_rest_wide = self.panels.iter().all(|other| other.id() == panel.id() || other.is_wide());
         let free = (MAX_WIDTH * self.panels.len()).saturating_sub(self.row.len());
-        if is_rest_wide && free <= MOST_FREE { MAX_WIDTH } else { least }
+        if most == MAX_WIDTH && is_rest_wide && free <= MOST_FREE { most } else { least }
     }
 
     /// Whether there is a full panel of slices that are nearly as large.
@@ -217,9 +231,9 @@ impl Slices {
         }
     }
 
-    /// Bytes of all panels.
-    pub(crate) fn panel_bytes(&self) -> usize {
-        self.panels.iter().map(|panel| Outline::of(panel).bytes()).sum()
+    /// Bytes of the slices and their panels, and of nothing that belongs to no slice.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.row.len() * Slot::BYTES + self.panels.iter().map(|panel| Outline::of(panel).bytes()).sum::<usize>()
     }
 
     /// Heap bytes, as they would be with further slices of these sizes, opened last to first.

@@ -1,6 +1,6 @@
 //! The invariants of a row of slices.
 
-use super::panel::{MAX_WIDTH, Panel, width_for};
+use super::panel::{MAX_WIDTH, Panel};
 use super::stored::{MAX_LINES, PanelRecord};
 use super::{COUNTED_BITS, MAX_SLICE_BITS, MAX_SLICES, Slices};
 use crate::num::MAX_COUNT;
@@ -31,10 +31,7 @@ impl Slices {
         if !self.has_right_way() {
             return Err("I7: the short way through all slices leads elsewhere".to_owned());
         }
-        let is_too_wide = |panel: &&Panel| {
-            width_for(panel.live()) < panel.width() && !panel.is_large() && !panel.may_have_free_lanes()
-        };
-        if let Some(panel) = self.panels.iter().find(is_too_wide) {
+        if let Some(panel) = self.panels.iter().find(|panel| panel.is_too_wide()) {
             let (id, live, width) = (panel.id(), panel.live(), panel.width());
             return Err(format!("I7: panel {id} has {live} slices in {width} lanes: it should be narrower"));
         }

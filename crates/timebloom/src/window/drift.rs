@@ -4,7 +4,7 @@ use super::Window;
 use super::shift::STEADY_INTERVALS;
 
 /// How far the steady rate is behind, in generations: its half-life over the logarithm of 2.
-pub(super) const STEADY_LAG: f64 = STEADY_INTERVALS / std::f64::consts::LN_2;
+pub(super) const STEADY_LAG: f64 = STEADY_INTERVALS as f64 / std::f64::consts::LN_2;
 
 /// A stream whose rate is further from the mean of its window than this has jumped.
 const MOST: f64 = 0.3;

@@ -122,7 +122,9 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     if let Some(burst) = burst {
         return burst;
     }
-    let burst = observed.current.min(BURST * observed.items as f64);
+    // a few items come close together by chance: two standard deviations of them are not believed
+    let believed = ((observed.items as f64).sqrt() - 1.0).max(0.0);
+    let burst = observed.current.min(BURST * believed * believed);
     let rate = observed.smoothed.max(burst);
     // the slices that follow should be of the same size: believe in what these are made for
     let fresh = Opening { rate: Some(rate), ..fresh(window, target_generation(config, rate), thrift, row) };

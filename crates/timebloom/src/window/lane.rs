@@ -37,10 +37,15 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observe
     let uneven = (observed.uneven - BY_CHANCE * noise).clamp(0.0, MOST_UNEVEN);
     // too large costs a little memory, too small may cost the generation
     let by_rate = f64::max(LARGER_BY_CHANGE * change, LARGER_BY_UNEVENNESS * uneven);
-    let largest = 1.0 + if is_even { 0.25 * noise } else { LARGER + LARGER_BY_CHANCE * noise + by_rate };
     let smallest = 1.0 - (SMALLER + SMALLER_BY_CHANCE * noise + change.max(uneven));
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
+    let largest = if is_even {
+        1.0 + 0.25 * noise
+    } else {
+        // or one word more, a large share of a small slice
+        (1.0 + LARGER + LARGER_BY_CHANCE * noise + by_rate).max((bits + 64) as f64 / bits as f64)
+    };
     let (shares, copying) = (smallest..=largest, window.copying(&[]));
     // where the rate goes up and down, slices that stay together leave few panels to look at, and go together
     let youngest = if uneven > 0.0 { slices.fitting_youngest(bits, &shares, copying) } else { None };

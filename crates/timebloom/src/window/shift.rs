@@ -57,7 +57,7 @@ impl Sizes {
 const MOST_UNEVEN: f64 = 0.2;
 
 /// The half-life of what the steady rate remembers, in target shift intervals.
-pub(super) const STEADY_INTERVALS: f64 = 3.0;
+pub(super) const STEADY_INTERVALS: u8 = 3;
 
 impl Window {
     /// Looks at the open generation as if it ended at `now`.
@@ -83,8 +83,11 @@ impl Window {
         let nanos = if measured == 0 { (interval as f64 / 8.0).min(elapsed as f64) } else { elapsed as f64 };
         let intervals = nanos / interval as f64;
         let current = items as f64 / intervals;
-        let smoothed = self.rate + (1.0 - libm::exp2(-intervals)) * (current - self.rate);
-        let slow = self.steady_rate + (1.0 - libm::exp2(-intervals / STEADY_INTERVALS)) * (current - self.steady_rate);
+        // what is left of the rates that were known: the one forgets in one interval what the other forgets in three
+        let of_steady = libm::exp2(-intervals / f64::from(STEADY_INTERVALS));
+        let of_smoothed = (0..STEADY_INTERVALS).fold(1.0, |left, _| left * of_steady);
+        let smoothed = current + of_smoothed * (self.rate - current);
+        let slow = current + of_steady * (self.steady_rate - current);
         let wobble = (smoothed / slow - 1.0).abs();
         let by_chance = 2.0 / slow.sqrt();
         // small filters shift often, and where chance does as much as the rate itself there is no need to know
@@ -140,7 +143,7 @@ impl Window {
     pub(super) fn copying(&self, sizes: &[u64]) -> Copying {
         let Some(max_bytes) = self.config.max_bytes() else { return Copying::Small };
         // at the most each of them gets a panel of eight lanes
-        let bytes = self.slices.panel_bytes() as u64 + sizes.iter().sum::<u64>();
+        let bytes = (Self::OWN_BYTES + self.slices.row_bytes()) as u64 + sizes.iter().sum::<u64>();
         if bytes > max_bytes / 2 { Copying::Any } else { Copying::Small }
     }
 
