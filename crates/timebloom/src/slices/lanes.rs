@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::clearing::Clearing;
-use super::panel::{MAX_WIDTH, Panel, width_for};
+use super::panel::{MAX_WIDTH, Panel, is_wide_panel, width_for};
 use super::slot::Slot;
 use super::way::Way;
 use super::{MAX_SLICE_BITS, Slices};
@@ -24,6 +24,9 @@ pub(crate) enum Copying {
 
 /// Slices of this many lines are large: about those of four million items in the window.
 static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 15);
+
+/// Slices of fewer lines than this are small: those of up to 1,500 items in the window.
+const FEW_LINES: u32 = 16;
 
 /// The most bytes of a panel that is opened for more slices than one.
 const MAX_WIDE_BYTES: usize = 1 << 30;
@@ -175,12 +178,12 @@ impl Slices {
         if copying == Copying::Any || least == most {
             return least;
         }
-        if !panel.shares_fields() {
+        if panel.lines() < FEW_LINES && most <= panel.width() {
             return most;
         }
         let is_rest_wide = self.panels.iter().all(|other| other.id() == panel.id() || other.is_wide());
         let free = (MAX_WIDTH * self.panels.len()).saturating_sub(self.row.len());
-        if most == MAX_WIDTH && is_rest_wide && free <= MOST_FREE { most } else { least }
+        if is_wide_panel(panel.lines() as usize, most) && is_rest_wide && free <= MOST_FREE { most } else { least }
     }
 
     /// Whether there is a full panel of slices that are nearly as large.
