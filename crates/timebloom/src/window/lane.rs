@@ -15,6 +15,11 @@ const SMALLER: f64 = 0.015;
 const LARGER_BY_CHANCE: f64 = 1.3;
 const SMALLER_BY_CHANCE: f64 = 0.8;
 
+/// How much larger at least it may be where items come evenly, and how many times what chance would do to the rate: a lane
+/// is used again and again, and what is too large would stay so.
+const LARGER_IF_EVEN: f64 = 0.005;
+const LARGER_BY_CHANCE_IF_EVEN: f64 = 0.25;
+
 /// How much of a change of the rate lanes follow, and how many times that they may be larger ...
 const MOST_CHANGE: f64 = 0.1;
 const LARGER_BY_CHANGE: f64 = 2.0;
@@ -30,7 +35,6 @@ const BY_CHANCE: f64 = 1.5;
 /// near it has to be: a panel for every guess would take more memory than it saves, and more time to look at.
 pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observed) -> u64 {
     let noise = 1.0 / target.sqrt();
-    // a lane is used again and again: where nothing changes, what is too large would stay so
     let is_even = observed.wobble < EVEN * noise && observed.uneven < EVEN_GENERATIONS * noise;
     let change = observed.wobble.min(MOST_CHANGE);
     // a rate that goes up and down passes by its mean at times: that does not make it steady
@@ -41,7 +45,7 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observe
     let slices = &window.slices;
     let bits = window.config.slice_bits(wanted);
     let largest = if is_even {
-        1.0 + 0.25 * noise
+        1.0 + (LARGER_BY_CHANCE_IF_EVEN * noise).max(LARGER_IF_EVEN)
     } else {
         // or one word more, a large share of a small slice
         (1.0 + LARGER + LARGER_BY_CHANCE * noise + by_rate).max((bits + 64) as f64 / bits as f64)
