@@ -379,7 +379,13 @@ impl Panel {
     /// Clears the youngest slice.
     pub(super) fn clear_youngest(&mut self) {
         let (width, lane) = (self.width(), self.lane(0));
-        self.words_mut().iter_mut().skip(lane).step_by(width).for_each(|word| *word = 0);
+        // a line of known length takes one instruction or two
+        let lines = self.words_mut();
+        if width == MAX_WIDTH {
+            lines.as_chunks_mut::<MAX_WIDTH>().0.iter_mut().for_each(|line| line[lane % MAX_WIDTH] = 0);
+        } else {
+            lines.chunks_exact_mut(width).for_each(|line| line[lane] = 0);
+        }
     }
 
     /// Frees the lane of the oldest slice.
