@@ -18,7 +18,10 @@ impl Window {
         if live == self.slices.len() {
             return None;
         }
-        let rate = self.slices.rate_of_oldest(self.slices.len() - live).map(|rate| self.config.plan.crowded(rate));
+        let plan = &self.config.plan;
+        let rate = self.slices.rate_of_oldest(self.slices.len() - live).map(|rate| plan.crowded(rate));
+        // it adds up chances, and is near the truth as long as it is small
+        let rate = rate.filter(|&rate| rate <= plan.false_positive_rate());
         if rate.is_none() {
             self.note_rate(self.rate_of(self.slices.len()));
         }
