@@ -225,8 +225,11 @@ impl Slices {
         }
         for index in 0..self.panels.len() {
             let panel = &self.panels[index];
+            if panel.live() == panel.width() || !copying.allows(panel) {
+                continue;
+            }
             let width = self.width_of(panel, panel.live(), copying);
-            if width < panel.width() && copying.allows(panel) {
+            if width < panel.width() {
                 self.panels[index].resize(width);
                 self.way = Way::Any;
             }

@@ -319,7 +319,7 @@ impl Slices {
         }
         self.open_receiving();
         self.note_oldest();
-        self.find_way();
+        if sizes.len() == 1 { self.find_next_way() } else { self.find_way() }
     }
 
     /// Brings up to date what follows from the oldest slice.

@@ -26,7 +26,19 @@ impl Slices {
         is_wide(self.len(), self.panels.iter().map(Panel::shape))
     }
 
-    /// Finds the way anew, after slices were opened.
+    /// Finds the way anew, after one slice was opened.
+    pub(super) fn find_next_way(&mut self) {
+        let has_short_way = self.is_wide() && self.clearing.is_none();
+        let is_known = match &mut self.way {
+            Way::Wide(wide) => has_short_way && wide.push(&self.panels),
+            _ => false,
+        };
+        if !is_known {
+            self.find_way();
+        }
+    }
+
+    /// Finds the way anew.
     pub(super) fn find_way(&mut self) {
         self.is_far = self.bits() >= FAR_BITS;
         if self.is_wide() && self.clearing.is_none() && is_fast() {

@@ -47,7 +47,7 @@ impl Wide {
             let mut left = panel.ages;
             for index in 0..panel.live() {
                 let lane = panel.lane(index);
-                wide.ages[lane / 2 % 2] |= left & left.wrapping_neg();
+                wide.ages[half_of(lane)] |= left & left.wrapping_neg();
                 bytes[left.trailing_zeros() as usize % 64] = first + PLACES[lane];
                 left &= left.wrapping_sub(1);
             }
@@ -59,6 +59,24 @@ impl Wide {
             }
         }
         wide
+    }
+
+    /// Goes on with one more slice, opened in the first panel, if the panels are those that it knows. In most shifts of a
+    /// steady row they are.
+    pub(super) fn push(&mut self, panels: &[Panel]) -> bool {
+        let Some(panels) = panels.first_chunk::<FOUR>() else { return false };
+        if self.multipliers != panels.each_ref().map(Panel::multiplier)
+            || self.lines != panels.each_ref().map(Panel::lines)
+        {
+            return false;
+        }
+        let lane = panels[0].lane(0);
+        let half = half_of(lane);
+        self.ages = self.ages.map(|ages| ages << 1);
+        self.ages[half] |= 1;
+        self.by_age[half].copy_within(..HALF - 1, 1);
+        self.by_age[half][0] = PLACES[lane];
+        true
     }
 
     /// Whether lines are likely to be in the nearer caches.
@@ -83,6 +101,11 @@ impl Wide {
 }
 
 const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
+
+/// Which of the halves has the bytes of this lane.
+fn half_of(lane: usize) -> usize {
+    lane / 2 % 2
+}
 
 /// Where in its half the byte of each lane is, among those of its panel.
 const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
