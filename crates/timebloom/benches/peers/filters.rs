@@ -103,11 +103,12 @@ impl Kind {
         }
     }
 
-    /// The filter, empty; or why it is left out.
-    pub fn build(self, eps: f64, stream: Stream) -> Result<Box<dyn Filter>, String> {
+    /// The filter, empty; or why it is left out. One of ours has this pair of hash functions and aging slices, if one is
+    /// given.
+    pub fn build(self, eps: f64, pair: Option<(u32, u32)>, stream: Stream) -> Result<Box<dyn Filter>, String> {
         Ok(match self {
-            Kind::TimeBloom => Box::new(TimeWindow::new(eps, stream)),
-            Kind::CountBloom => Box::new(CountWindow::new(eps, stream)),
+            Kind::TimeBloom => Box::new(TimeWindow::new(eps, pair, stream)?),
+            Kind::CountBloom => Box::new(CountWindow::new(eps, pair, stream)?),
             Kind::FastBloom => Box::new(Unforgetting::<FastBloom<Rapidhash>>::new(eps, stream)),
             Kind::FastBloomFoldhash => Box::new(Unforgetting::<FastBloom<Foldhash>>::new(eps, stream)),
             Kind::SplitBlocks => Box::new(Unforgetting::<SplitBlocks>::new(eps, stream)),

@@ -125,7 +125,7 @@ pub fn measure(window: u64, eps: f64, options: &Options) -> Comparison {
     let (mut subjects, mut left_out) = (Vec::new(), Vec::new());
     for &kind in &options.filters {
         for &mode in kind.modes() {
-            match kind.build(eps, Stream::new(window)) {
+            match kind.build(eps, options.pair, Stream::new(window)) {
                 Ok(filter) => {
                     progress(&format!(" {}", kind.name()));
                     let mut subject = Subject { kind, mode, filter, next: 0, cells: Vec::new() };

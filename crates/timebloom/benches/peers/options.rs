@@ -14,6 +14,7 @@ Measures the filters of timebloom beside their peers, and writes peers.json into
     --filter NAME   only this filter, besides fastbloom, which all others are compared with; repeat for several:
                     timebloom-time, timebloom-count, fastbloom, fastbloom-foldhash, sbbf, fastbloom-rotating,
                     hashmap
+    --plan K,L      ours with K hash functions and L aging slices, in place of those they would choose
     --curve         instead: windows of 1,000 to 100,000,000 items, drawn into docs/cost-by-window.svg
     --small         instead: insertions into windows of 64 to 1,000 items, and the bytes of small filters
     --help          this text";
@@ -39,6 +40,8 @@ pub struct Options {
     /// False positive rates.
     pub rates: Vec<f64>,
     pub filters: Vec<Kind>,
+    /// The hash functions and aging slices of ours, if they are not to choose.
+    pub pair: Option<(u32, u32)>,
 }
 
 /// What the command line asks for.
@@ -53,7 +56,7 @@ pub enum Request {
 impl Request {
     pub fn from_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut windows, mut rates, mut filters) = (Vec::new(), Vec::new(), Vec::new());
-        let mut run = Run::Full;
+        let (mut run, mut pair) = (Run::Full, None);
         let mut any = false;
         while let Some(argument) = arguments.next() {
             any = true;
@@ -67,6 +70,7 @@ impl Request {
                 "--window" => windows.push(window(&value()?)?),
                 "--eps" => rates.push(rate(&value()?)?),
                 "--filter" => filters.push(filter(&value()?)?),
+                "--plan" => pair = Some(plan(&value()?)?),
                 _ => return Err(format!("there is no option {argument}")),
             }
         }
@@ -90,7 +94,7 @@ impl Request {
         } else if !filters.contains(&Kind::FastBloom) {
             filters.push(Kind::FastBloom); // ratios need it
         }
-        Ok(Request::Measure(Options { run, windows, rates, filters }))
+        Ok(Request::Measure(Options { run, windows, rates, filters, pair }))
     }
 }
 
@@ -107,6 +111,12 @@ fn rate(text: &str) -> Result<f64, String> {
         Ok(rate) if (1e-6..0.5).contains(&rate) => Ok(rate),
         _ => Err(format!("--eps {text}: use a rate from 0.000001 to below 0.5")),
     }
+}
+
+fn plan(text: &str) -> Result<(u32, u32), String> {
+    let pair = text.split_once(',').and_then(|(k, l)| Some((k.trim().parse().ok()?, l.trim().parse().ok()?)));
+    pair.filter(|&(k, l)| (3..=64).contains(&k) && (1..=1_000).contains(&l))
+        .ok_or_else(|| format!("--plan {text}: use 3 to 64 hash functions and 1 to 1000 aging slices, such as 9,31"))
 }
 
 fn filter(text: &str) -> Result<Kind, String> {

@@ -20,9 +20,13 @@ pub struct TimeWindow {
 }
 
 impl TimeWindow {
-    pub fn new(eps: f64, stream: Stream) -> Self {
-        let filter = TimeBloom::builder(SPAN).false_positive_rate(eps).seed(SEED).build().expect("legal parameters");
-        TimeWindow { filter, stream, last: 0, seen: Vec::with_capacity(Mode::BATCH) }
+    pub fn new(eps: f64, pair: Option<(u32, u32)>, stream: Stream) -> Result<Self, String> {
+        let mut builder = TimeBloom::builder(SPAN).false_positive_rate(eps).seed(SEED);
+        if let Some((hashes, aging_slices)) = pair {
+            builder = builder.hashes_and_aging(hashes, aging_slices);
+        }
+        let filter = builder.build().map_err(|error| error.to_string())?;
+        Ok(TimeWindow { filter, stream, last: 0, seen: Vec::with_capacity(Mode::BATCH) })
     }
 }
 
@@ -79,9 +83,13 @@ pub struct CountWindow {
 }
 
 impl CountWindow {
-    pub fn new(eps: f64, stream: Stream) -> Self {
-        let builder = CountBloom::builder(stream.window).false_positive_rate(eps).seed(SEED);
-        CountWindow { filter: builder.build().expect("legal parameters"), seen: Vec::with_capacity(Mode::BATCH) }
+    pub fn new(eps: f64, pair: Option<(u32, u32)>, stream: Stream) -> Result<Self, String> {
+        let mut builder = CountBloom::builder(stream.window).false_positive_rate(eps).seed(SEED);
+        if let Some((hashes, aging_slices)) = pair {
+            builder = builder.hashes_and_aging(hashes, aging_slices);
+        }
+        let filter = builder.build().map_err(|error| error.to_string())?;
+        Ok(CountWindow { filter, seen: Vec::with_capacity(Mode::BATCH) })
     }
 }
 

@@ -25,8 +25,10 @@ pub(crate) enum Copying {
 /// Slices of this many lines are large: about those of four million items in the window.
 static LARGE_LINES: AtomicU32 = AtomicU32::new(1 << 15);
 
-/// Slices of fewer lines than this are small: those of up to 1,500 items in the window.
+/// Slices of fewer lines than this are small: those of up to 1,500 items in the window ...
 const FEW_LINES: u32 = 16;
+/// ... and so are those of fewer bits.
+pub(crate) const FEW_BITS: u64 = 64 * FEW_LINES as u64;
 
 /// The most bytes of a panel that is opened for more slices than one.
 const MAX_WIDE_BYTES: usize = 1 << 30;
@@ -352,6 +354,7 @@ impl Outline {
 mod tests {
     use std::time::Duration;
 
+    use super::super::panel::MAX_WIDTH;
     use crate::{TimeBloom, Timestamp};
 
     /// A panel is copied at a tenth of the shifts. It is a fifth with panels just as wide as they have to be, a third with
@@ -381,6 +384,33 @@ mod tests {
             }
         }
         assert!(shifts > 3_000 && copies < shifts / 7, "{copies} at {shifts} shifts");
+    }
+
+    /// Whatever the rate is, as long as it stays the same; but for a window, where chance has made a fresh start of it. Panels
+    /// that were taken up again, after slices had been too large for them, left one stream in ten with a panel of a single
+    /// lane for all time.
+    #[test]
+    #[cfg_attr(miri, ignore = "millions of insertions take hours there")]
+    fn rows_of_steady_streams_are_wide() {
+        const SPAN: Duration = Duration::from_secs(60);
+        let mut random = fastrand::Rng::with_seed(1);
+        for seed in 0..40 {
+            let items = random.u64(6_000..20_000);
+            let gap = SPAN / u32::try_from(items).unwrap();
+            let mut filter = TimeBloom::builder(SPAN).seed(seed).build().unwrap();
+            let mut now = Timestamp::from_secs(1);
+            let (mut shifts, mut wide) = (0, 0);
+            for item in 0..15 * items {
+                now = now.saturating_add(gap);
+                let is_shift = filter.is_shift_due_at(now);
+                filter.insert_at(item.to_le_bytes(), now).unwrap();
+                if is_shift && item > 5 * items {
+                    shifts += 1;
+                    wide += u32::from(filter.window.slices.panels.iter().all(|panel| panel.width() == MAX_WIDTH));
+                }
+            }
+            assert!(wide >= shifts * 8 / 10, "{items} items, seed {seed}: wide after {wide} of {shifts} shifts");
+        }
     }
 
     /// With each new slice in the panel nearest to its size, items of this stream enter more than three panels.

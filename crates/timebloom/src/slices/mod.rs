@@ -44,7 +44,7 @@ use crate::timestamp::Timestamp;
 pub(crate) use check::Repeats;
 use clearing::Clearing;
 pub use lanes::set_large_lines;
-pub(crate) use lanes::{Copying, Lanes};
+pub(crate) use lanes::{Copying, FEW_BITS, Lanes};
 use panel::Panel;
 pub(crate) use probe::Which;
 pub(crate) use query::AT_ONCE;

@@ -2,6 +2,7 @@
 
 use super::Window;
 use super::shift::Observed;
+use crate::slices::FEW_BITS;
 
 /// A rate that moves less than this, as a share of what chance does to it, belongs to items that come evenly ...
 const EVEN: f64 = 0.03;
@@ -51,8 +52,11 @@ pub(super) fn bits(window: &Window, wanted: f64, target: f64, observed: &Observe
         (1.0 + LARGER + LARGER_BY_CHANCE * noise + by_rate).max((bits + 64) as f64 / bits as f64)
     };
     let (shares, copying) = (smallest..=largest, window.copying(&[]));
-    // where the rate goes up and down, slices that stay together leave few panels to look at, and go together
-    let youngest = if uneven > 0.0 { slices.fitting_youngest(bits, &shares, copying) } else { None };
+    // slices that stay together leave few panels to look at, and go together: a panel that did not fit once is not taken
+    // up again before the one that was opened instead is full. Small ones may, where the rate stays the same: they would be
+    // copied again and again
+    let stays_together = uneven > 0.0 || bits >= FEW_BITS;
+    let youngest = if stays_together { slices.fitting_youngest(bits, &shares, copying) } else { None };
     youngest.or_else(|| slices.fitting(bits, &shares, copying)).unwrap_or_else(|| {
         // while the rate rises, the next slices will be larger: make the panel that they can share
         let rises = wanted > (1.01 + noise) * slices.bits_of(0) as f64;
