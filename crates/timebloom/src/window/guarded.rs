@@ -46,8 +46,9 @@ const FEW: f64 = 16.0;
 
 /// From this share of the allowed rate on, new slices get larger.
 const RELAXED: f64 = 0.92;
-/// ... by this times what is spent beyond it.
-const PRESSURE: f64 = 2.0;
+/// ... by this times what is spent beyond it. What they do shows a window later: with twice as much, sizes went up and down
+/// around what a steady stream needs.
+const PRESSURE: f64 = 1.0;
 
 /// A generation may take as many standard deviations more than the target as this, if the rate allows it.
 const CHANCE: f64 = 3.0;
