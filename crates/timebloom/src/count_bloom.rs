@@ -202,6 +202,7 @@ impl CountBloom {
     pub fn clear(&mut self) {
         self.note_rate();
         self.slices.clear();
+        self.slices.give_back_all();
     }
 
     /// Insertions since creation.
@@ -315,6 +316,7 @@ impl CountBloom {
             self.slices.pop();
             self.retired += 1;
         }
+        self.slices.give_back_all(); // all slices are alike, so that there is hardly ever anything
         let missing = self.plan.hashes().saturating_sub(self.slices.len()).max(1);
         let bits = self.slice_bits;
         let copying = Copying::Small;

@@ -213,7 +213,8 @@ impl Slices {
             panel.ages &= (1 << remaining) - 1;
         }
         if panel.live() == 0 {
-            self.panels.remove(index);
+            let panel = self.panels.remove(index);
+            self.leave(panel);
             self.way = Way::Any;
         }
         self.shorten_way();

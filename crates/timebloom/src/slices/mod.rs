@@ -6,6 +6,7 @@
 //! - [`slot`] is what is known of a slice besides its bits;
 //! - [`panel`] interleaves slices of one size, so that an item's bits of up to eight of them are in one cache line;
 //! - [`clearing`] makes a lane ready for its next slice, little by little when it is large;
+//! - [`leaving`] gives the memory of large panels back, little by little as well;
 //! - [`lanes`] chooses the panel of a new slice, and makes panels wider and narrower as slices come and go;
 //! - [`pace`] tells how evenly items came, from what slices remember;
 //! - [`way`] is how queries go through the panels: through [`wide`] ones, as in a steady row, four at once, and through
@@ -21,6 +22,7 @@
 mod check;
 mod clearing;
 mod lanes;
+mod leaving;
 mod long;
 #[cfg(test)]
 mod oracle;
@@ -45,6 +47,7 @@ pub(crate) use check::Repeats;
 use clearing::Clearing;
 pub use lanes::set_large_lines;
 pub(crate) use lanes::{Copying, FEW_BITS, Lanes};
+use leaving::Leaving;
 use panel::Panel;
 pub(crate) use probe::Which;
 pub(crate) use query::AT_ONCE;
@@ -89,12 +92,12 @@ pub(crate) struct Slices {
     tick: Tick,
     /// A large slice that still has bits of the one whose lane it took.
     clearing: Option<Box<Clearing>>,
+    /// What large panels that have gone leave to be given back.
+    leaving: Option<Box<Leaving>>,
     /// Every slice saw an insertion at this time or later. `MIN` while there are none but those that receive.
     all_since: Timestamp,
     /// How queries go through the panels.
     way: Way,
-    /// Whether the slices were too many for the nearer caches when that was found.
-    is_far: bool,
 }
 
 impl Slices {
@@ -114,9 +117,9 @@ impl Slices {
             hashes,
             tick,
             clearing: None,
+            leaving: None,
             all_since: Timestamp::MIN,
             way: Way::Any,
-            is_far: false,
         }
     }
 
@@ -369,10 +372,10 @@ impl Slices {
         Some(newest)
     }
 
-    /// Drops everything, memory included.
+    /// Drops everything, memory included but for what is [`leaving`].
     pub(crate) fn clear(&mut self) {
         self.row = Vec::new();
-        self.panels = Vec::new();
+        std::mem::take(&mut self.panels).into_iter().for_each(|panel| self.leave(panel));
         self.clearing = None;
         self.way = Way::Any;
         self.generation_items = 0;

@@ -184,7 +184,7 @@ impl Slices {
     pub(super) fn matches_each(&self, hashes: &[ItemHash], live: usize, found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
         if let Way::Wide(wide) = &self.way {
-            let find = if self.is_far { super::simd::matches_each_in_far } else { super::simd::matches_each_in_wide };
+            let find = if self.is_far() { super::simd::matches_each_in_far } else { super::simd::matches_each_in_wide };
             return find(&self.panels, wide, hashes, found);
         }
         let panels = self.panels_of(live);
@@ -201,7 +201,7 @@ impl Slices {
     /// does not see as far ahead.
     #[inline]
     pub(super) fn prefetch_many(&self, hash: ItemHash, live: usize) {
-        if !self.is_far || self.panels.len() <= SEEN_AHEAD {
+        if !self.is_far() || self.panels.len() <= SEEN_AHEAD {
             return;
         }
         let panels = self.panels_of(live);
@@ -213,7 +213,7 @@ impl Slices {
     /// Gets the bits of these items on their way from memory, if the row is too large for the nearer caches.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &[ItemHash], which: Which) {
-        if !self.is_far {
+        if !self.is_far() {
             return;
         }
         let panels = match which {

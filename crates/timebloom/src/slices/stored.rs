@@ -126,9 +126,9 @@ impl Slices {
             hashes,
             tick,
             clearing: None,
+            leaving: None,
             all_since: Timestamp::MIN,
             way: Way::Any,
-            is_far: false,
         }
     }
 

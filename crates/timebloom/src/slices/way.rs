@@ -21,6 +21,12 @@ pub(super) enum Way {
 }
 
 impl Slices {
+    /// Whether the slices are too many for the nearer caches, if they are all like the youngest.
+    #[inline]
+    pub(super) fn is_far(&self) -> bool {
+        self.panels.first().is_some_and(|panel| panel.slice_bits() * self.len() as u64 >= FAR_BITS)
+    }
+
     /// Whether all panels are wide, so that queries have a short way where the machine has the instructions for it.
     pub(crate) fn is_wide(&self) -> bool {
         is_wide(self.len(), self.panels.iter().map(Panel::shape))
@@ -40,7 +46,6 @@ impl Slices {
 
     /// Finds the way anew.
     pub(super) fn find_way(&mut self) {
-        self.is_far = self.bits() >= FAR_BITS;
         if self.is_wide() && self.clearing.is_none() && is_fast() {
             let wide = Wide::of(&self.panels);
             match &mut self.way {

@@ -102,8 +102,8 @@ pub(crate) struct Window {
     pub(crate) clock: Timestamp,
     /// When the open generation got its first item.
     pub(crate) generation_started: Timestamp,
-    /// Up to this moment it takes items in as long as it has room. `MIN` while there is nothing to go by: then it may do so
-    /// all the same.
+    /// Up to this moment it takes items in as long as it has room. `MIN` while there is nothing to go by, or something to be
+    /// done besides: then it may do so all the same.
     pub(crate) ready_until: Timestamp,
     /// Nothing that is held was inserted before this.
     pub(crate) oldest_bound: Timestamp,
@@ -153,6 +153,7 @@ impl Window {
     pub(crate) fn clear(&mut self) {
         self.note_rate(self.rate_of(self.slices.len()));
         self.drop_all();
+        self.slices.give_back_all();
         self.start();
     }
 
@@ -160,6 +161,7 @@ impl Window {
     fn drop_all(&mut self) {
         self.counters.inserted = self.inserted();
         self.slices.clear();
+        self.give_back_if_limited();
         self.generation_size = 0;
         self.ready_until = Timestamp::MIN;
     }
@@ -242,15 +244,20 @@ impl Window {
             self.generation_started = now;
             self.oldest_bound = now;
         }
+        self.slices.give_back_some();
         if self.is_shift_due(now) {
             self.begin_generation(now)?;
         }
-        self.ready_until = self.config.end_of_generation(self.generation_started);
+        let is_done = !self.slices.is_leaving();
+        self.ready_until =
+            if is_done { self.config.end_of_generation(self.generation_started) } else { Timestamp::MIN };
         Ok(())
     }
 
     /// Ends the open generation at `now` and begins another one.
     fn begin_generation(&mut self, now: Timestamp) -> Result<(), Full> {
+        // where a few insertions make a generation, it would take many of them to give all back
+        self.slices.give_back_all();
         // one place less than is kept: a new slice follows
         let retired_rate = self.retire(now, self.kept_slices().saturating_sub(1));
         let aging = self.slices.runs_of_aging(self.slices.len());
@@ -327,7 +334,7 @@ impl Window {
 
     /// All bytes: this struct and what it owns. Plans are shared between filters and not counted.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.memory_bytes_with(&[])
+        self.memory_bytes_with(&[]) + self.slices.leaving_bytes()
     }
 
     /// All bytes, as they would be with these further slices.

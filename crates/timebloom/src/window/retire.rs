@@ -81,6 +81,14 @@ impl Window {
         if let Some(newest) = self.slices.pop() {
             self.oldest_bound = self.oldest_bound.max(newest);
         }
+        self.give_back_if_limited();
+    }
+
+    /// Under a memory limit nothing is held that does not count towards it.
+    pub(super) fn give_back_if_limited(&mut self) {
+        if self.config.max_bytes.is_some() {
+            self.slices.give_back_all();
+        }
     }
 
     /// Lets time pass without an insertion: gives back the memory of what has expired by `now`.
@@ -91,6 +99,7 @@ impl Window {
         }
         self.slices.narrow(self.copying(&[]));
         self.slices.shrink();
+        self.slices.give_back_all();
     }
 }
 
