@@ -33,32 +33,44 @@ pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: B
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
-    match only_two(panels) {
-        Some(two) => set_in_each(two, hash),
-        None => set(panels, hash),
+    if let Some(two) = only::<2>(panels) {
+        set_in_each(two, hash);
+    } else {
+        set_in_more(panels, hash);
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
-    match only_two(panels) {
-        Some(two) => hashes.iter().for_each(|&hash| set_in_each(two, hash)),
-        None => hashes.iter().for_each(|&hash| set(panels, hash)),
+    if let Some(two) = only::<2>(panels) {
+        hashes.iter().for_each(|&hash| set_in_each(two, hash));
+    } else {
+        hashes.iter().for_each(|&hash| set_in_more(panels, hash));
     }
 }
 
-/// The first two panels, if no more of them than these take insertions: as in most wide rows.
+/// Sets an item's bits where more than two panels of a wide row take insertions: three, as a rule.
+#[target_feature(enable = "avx2,bmi2")]
+#[inline(never)] // away from the short way
+fn set_in_more(panels: &mut [Panel], hash: ItemHash) {
+    match only::<3>(panels) {
+        Some(three) => set_in_each(three, hash),
+        None => set(panels, hash),
+    }
+}
+
+/// The first so many panels, if no others take insertions.
 #[inline]
-fn only_two(panels: &mut [Panel]) -> Option<&mut [Panel; 2]> {
-    match panels {
-        [_, _, third, ..] if third.open() == 0 => panels.first_chunk_mut(),
+fn only<const N: usize>(panels: &mut [Panel]) -> Option<&mut [Panel; N]> {
+    match panels.get(N) {
+        Some(next) if next.open() == 0 => panels.first_chunk_mut(),
         _ => None,
     }
 }
 
-/// Sets an item's bits in two wide panels: their number is known, so that there is no loop.
+/// Sets an item's bits in wide panels: their number is known, so that there is no loop.
 #[target_feature(enable = "avx2,bmi2")]
-fn set_in_each(panels: &mut [Panel; 2], hash: ItemHash) {
+fn set_in_each<const N: usize>(panels: &mut [Panel; N], hash: ItemHash) {
     let bits = bits_of(shared_fields(hash));
     for panel in panels {
         set_in_eight(panel, hash, bits);
