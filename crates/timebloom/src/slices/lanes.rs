@@ -30,6 +30,9 @@ const FEW_LINES: u32 = 16;
 /// ... and so are those of fewer bits.
 pub(crate) const FEW_BITS: u64 = 64 * FEW_LINES as u64;
 
+/// Slices of this many lines are long: those of some 30,000 items in the window.
+const LONG_LINES: u32 = 256;
+
 /// The most bytes of a panel that is opened for more slices than one.
 const MAX_WIDE_BYTES: usize = 1 << 30;
 
@@ -84,15 +87,21 @@ impl Copying {
 impl Slices {
     /// The size nearest to `bits` for which there is a lane already, within these shares of it; one in a wide panel rather
     /// than another.
+    ///
+    /// Where slices are long, and chance does little to their sizes, only the panel of the oldest slice will do, from which
+    /// the next ones will go as well: a slice on its own between those of other panels would stay there for all time, and
+    /// items enter one panel more. Panels that are too large to be copied are taken as they are.
     pub(crate) fn fitting(&self, bits: u64, shares: &RangeInclusive<f64>, copying: Copying) -> Option<u64> {
         // more than two sizes can differ by
         const ANY: u64 = 2 * MAX_SLICE_BITS;
         // in numbers rather than branches: small filters shift often, and nothing foretells which panels fit
         let (mut best, mut chosen) = (0, 0);
+        let oldest = self.row.first().map_or(0, |slot| slot.panel);
         for panel in &self.panels {
+            let is_next = (panel.id() == oldest) | (panel.lines() < LONG_LINES) | panel.is_large();
             let is_there = u64::from(panel.width() == MAX_WIDTH) & u64::from(panel.has_free_lane());
             let worth = (ANY << is_there) - panel.slice_bits().abs_diff(bits);
-            let worth = u64::from(panel.fits(bits, shares, copying)) * worth;
+            let worth = u64::from(is_next & panel.fits(bits, shares, copying)) * worth;
             (best, chosen) = if worth >= best { (worth, panel.slice_bits()) } else { (best, chosen) };
         }
         (best > 0).then_some(chosen)
