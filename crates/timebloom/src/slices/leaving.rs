@@ -27,8 +27,8 @@ impl Leaving {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.blocks.iter().map(|block| size_of::<Vec<u64>>() + size_of_val(&block[..])).sum::<usize>()
+        let own = size_of::<Self>() + self.blocks.capacity() * size_of::<Vec<u64>>();
+        own + self.blocks.iter().map(|block| size_of_val(&block[..])).sum::<usize>()
     }
 }
 
