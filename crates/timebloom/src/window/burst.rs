@@ -16,10 +16,8 @@ const LEAST: f64 = 0.01;
 /// Slices for a burst have room for so many times what was seen of it.
 const GROWTH: f64 = 5.0;
 
-/// A few items are cheap to overrate, and fewer slices are quicker to look at: slices have room for so many times more ...
-const EAGER: f64 = 5.0;
-/// ... as long as that is no more than this.
-const SMALL: f64 = 1_300.0;
+/// Items that a burst is expected to have, once it is one: slices for these are small in any case.
+const ITEMS: f64 = 16_384.0;
 
 /// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
 /// allowed rate or its time. That takes half of the bits that slices for several generations would.
@@ -40,7 +38,8 @@ pub(super) fn opening(config: &Config, observed: &Observed, row: &Row<'_>) -> Op
     let fill = libm::pow(left / config.plan.crowding(), 1.0 / k).min(0.5);
     let load = -libm::log(1.0 - fill);
     let items = GROWTH * observed.items as f64;
-    let items = items.max(SMALL.min(EAGER * items)).min(observed.current.max(items));
+    // a small one is cheap to overrate, and fewer slices are quicker to look at
+    let items = items.max(ITEMS.min(16.0 * items)).min(observed.current.max(items));
     let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
     let forecast = row.forecast(&config.plan, &slices);
