@@ -1,5 +1,7 @@
 //! What to run.
 
+use timebloom::Planner;
+
 use crate::filters::Kind;
 
 /// What `--help` prints.
@@ -56,7 +58,7 @@ pub enum Request {
 impl Request {
     pub fn from_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut windows, mut rates, mut filters) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut run, mut pair) = (Run::Full, None);
+        let (mut run, mut plan) = (Run::Full, None);
         let mut any = false;
         while let Some(argument) = arguments.next() {
             any = true;
@@ -70,7 +72,7 @@ impl Request {
                 "--window" => windows.push(window(&value()?)?),
                 "--eps" => rates.push(rate(&value()?)?),
                 "--filter" => filters.push(filter(&value()?)?),
-                "--plan" => pair = Some(plan(&value()?)?),
+                "--plan" => plan = Some(value()?),
                 _ => return Err(format!("there is no option {argument}")),
             }
         }
@@ -94,6 +96,7 @@ impl Request {
         } else if !filters.contains(&Kind::FastBloom) {
             filters.push(Kind::FastBloom); // ratios need it
         }
+        let pair = plan.map(|text| pair(&text, &rates)).transpose()?;
         Ok(Request::Measure(Options { run, windows, rates, filters, pair }))
     }
 }
@@ -113,10 +116,15 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-fn plan(text: &str) -> Result<(u32, u32), String> {
-    let pair = text.split_once(',').and_then(|(k, l)| Some((k.trim().parse().ok()?, l.trim().parse().ok()?)));
-    pair.filter(|&(k, l)| (3..=64).contains(&k) && (1..=1_000).contains(&l))
-        .ok_or_else(|| format!("--plan {text}: use 3 to 64 hash functions and 1 to 1000 aging slices, such as 9,31"))
+/// A pair that is legal at all these rates.
+fn pair(text: &str, rates: &[f64]) -> Result<(u32, u32), String> {
+    let numbers = text.split_once(',').and_then(|(k, l)| Some((k.trim().parse().ok()?, l.trim().parse().ok()?)));
+    let (hashes, aging_slices) = numbers.ok_or_else(|| format!("--plan {text}: use two numbers, such as 9,31"))?;
+    for &rate in rates {
+        let plan = Planner::new(rate).hashes_and_aging(hashes, aging_slices).plan();
+        plan.map_err(|error| format!("--plan {text}, at a rate of {rate}: {error}"))?;
+    }
+    Ok((hashes, aging_slices))
 }
 
 fn filter(text: &str) -> Result<Kind, String> {

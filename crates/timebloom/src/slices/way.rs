@@ -32,11 +32,16 @@ impl Slices {
         is_wide(self.len(), self.panels.iter().map(Panel::shape))
     }
 
+    /// Whether the row has a short way now: a lane that is being cleared has bits that do not count.
+    fn has_short_way(&self) -> bool {
+        self.is_wide() && self.clearing.is_none()
+    }
+
     /// Finds the way anew, after one slice was opened.
     pub(super) fn find_next_way(&mut self) {
-        let has_short_way = self.is_wide() && self.clearing.is_none();
+        let is_short = self.has_short_way();
         let is_known = match &mut self.way {
-            Way::Wide(wide) => has_short_way && wide.push(&self.panels),
+            Way::Wide(wide) => is_short && wide.push(&self.panels),
             _ => false,
         };
         if !is_known {
@@ -46,7 +51,7 @@ impl Slices {
 
     /// Finds the way anew.
     pub(super) fn find_way(&mut self) {
-        if self.is_wide() && self.clearing.is_none() && is_fast() {
+        if self.has_short_way() && is_fast() {
             let wide = Wide::of(&self.panels);
             match &mut self.way {
                 Way::Wide(way) => **way = wide,
@@ -74,7 +79,7 @@ impl Slices {
     pub(super) fn has_right_way(&self) -> bool {
         match &self.way {
             Way::Any => true,
-            Way::Wide(wide) => self.is_wide() && self.clearing.is_none() && wide.is_same_as(&Wide::of(&self.panels)),
+            Way::Wide(wide) => self.has_short_way() && wide.is_same_as(&Wide::of(&self.panels)),
             Way::Long(long) => Long::is_for(self.len()) && **long == Long::of(&self.panels, &self.row),
         }
     }
