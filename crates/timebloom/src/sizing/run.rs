@@ -88,7 +88,7 @@ pub(crate) struct Within<const N: usize> {
     places: [Place; N],
     /// The product of all r of this block so far.
     product: f64,
-    /// i mod k for the next slice; k if it begins a block.
+    /// i mod k for the next slice.
     next: usize,
     /// F.
     complete: f64,
@@ -117,20 +117,22 @@ impl<const N: usize> Within<N> {
         // what changes with every slice stays in registers
         let Within { mut complete, mut product, mut next, .. } = *self;
         let places = &mut self.places[..self.hashes];
-        for fill in fills {
-            if next >= places.len() {
-                product = 1.0;
-                for place in places.iter_mut().rev() {
-                    (place.product, product) = (product, product * place.product);
-                }
-                (product, next) = (1.0, 0);
+        let mut fills = fills.into_iter();
+        'row: loop {
+            for place in &mut places[next..] {
+                let Some(fill) = fills.next() else { break 'row };
+                product *= fill;
+                let older = place.clear * place.product;
+                *place = Place { product: fill, clear: (1.0 - fill) * (1.0 - complete) };
+                complete += older * product;
+                next += 1;
             }
-            let place = &mut places[next];
-            product *= fill;
-            let older = place.clear * place.product;
-            *place = Place { product: fill, clear: (1.0 - fill) * (1.0 - complete) };
-            complete += older * product;
-            next += 1;
+            // the block is over, and the next one begins
+            product = 1.0;
+            for place in places.iter_mut().rev() {
+                (place.product, product) = (product, product * place.product);
+            }
+            (product, next) = (1.0, 0);
         }
         (self.complete, self.product, self.next) = (complete, product, next);
     }

@@ -335,26 +335,28 @@ impl Slices {
     fn close_generation(&mut self, closing: usize) {
         let stamp = self.tick.at_or_after(self.newest).max(self.stamp);
         let passed = u32::try_from(stamp - self.stamp).unwrap_or(u32::MAX);
-        let hashes = self.hashes();
-        let receiving = hashes.min(self.len());
-        for position in hashes.saturating_sub(closing)..receiving {
+        let receiving = self.hashes().min(self.len());
+        let still = receiving.min(self.hashes().saturating_sub(closing));
+        for position in still..receiving {
             let fill = self.open_fill(position, COUNTED_BITS);
             let at = self.row.len() - 1 - position;
             self.row[at].set_fill(fill);
         }
-        let closed = self.len() - receiving;
-        let (aging, open) = self.row.split_at_mut(closed);
-        for slot in aging {
-            slot.age = slot.age.saturating_add(passed);
+        let is_whole = receiving == self.hashes();
+        let aging = self.row.len() - receiving;
+        let (aging, open) = self.row.split_at_mut(aging);
+        // I1: none is older than the first
+        if aging.first().is_none_or(|slot| slot.age.checked_add(passed).is_some()) {
+            aging.iter_mut().for_each(|slot| slot.age += passed);
+        } else {
+            aging.iter_mut().for_each(|slot| slot.age = slot.age.saturating_add(passed));
         }
-        for (position, slot) in open.iter_mut().rev().enumerate() {
-            slot.age = 0;
-            slot.count = match position + 1 {
-                older if older == hashes => self.generation_items,
-                older if older + closing > hashes => 0,
-                _ => slot.count.saturating_add(self.generation_items),
-            };
+        let (closed, open) = open.split_at_mut(receiving - still);
+        closed.iter_mut().for_each(|slot| (slot.age, slot.count) = (0, 0));
+        if let Some(oldest) = closed.first_mut().filter(|_| is_whole) {
+            oldest.count = self.generation_items;
         }
+        open.iter_mut().for_each(|slot| slot.count = slot.count.saturating_add(self.generation_items));
         self.stamp = stamp;
         self.generation_items = 0;
     }

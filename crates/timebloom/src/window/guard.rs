@@ -34,16 +34,20 @@ impl<'a> Forecast<'a> {
     pub(super) fn rate_after(&self, items: u64) -> f64 {
         let mut runs = self.aging.clone();
         runs.extend(self.closed.iter().rev().map(|slice| slice.fill));
+        let mut chosen = Chosen::by(items as f64);
+        runs.extend(self.still.iter().rev().map(|slice| fill_after(slice, &mut chosen)));
         let new = self.new.iter().map(|&bits| Receiving { bits: bits as f64, ..Receiving::default() });
-        let receiving = self.still.iter().rev().copied().chain(new.rev());
-        runs.extend(receiving.map(|slice| fill_after(&slice, items as f64)));
+        runs.extend(new.rev().map(|slice| fill_after(&slice, &mut chosen)));
         self.plan.crowded(runs.probability())
     }
 
     /// Whether the rate is certainly at most `limit` after `items` further insertions, when it is `rate` by now and no slice
     /// that aged before is fuller than `fullest`, of those next to the others. It takes little time, and does for slices
-    /// that are nearly empty, as the smallest ones are.
+    /// that are nearly empty, as the smallest ones are: of others it says nothing.
     pub(super) fn is_surely_within(&self, limit: f64, items: u64, rate: f64, fullest: f64) -> bool {
+        if self.still.first().is_none_or(|slice| !slice.is_counted) {
+            return false;
+        }
         let fullest = self.closed.iter().map(|slice| slice.fill).fold(fullest, larger);
         let new = self.new.iter().map(|&bits| items as f64 / bits as f64);
         let still = self.still.iter().map(|slice| most_after(slice, items as f64));
@@ -87,12 +91,33 @@ fn most_after(slice: &Receiving, items: f64) -> f64 {
     fill + (before + items) / slice.bits
 }
 
-fn fill_after(slice: &Receiving, items: f64) -> f64 {
+/// How many items are to come, and the chance that one of them chooses a given bit: of slices of one size, the last that
+/// was asked about.
+struct Chosen {
+    items: f64,
+    bits: f64,
+    chance: f64,
+}
+
+impl Chosen {
+    fn by(items: f64) -> Self {
+        Chosen { items, bits: f64::INFINITY, chance: 0.0 }
+    }
+
+    fn chance(&mut self, bits: f64) -> f64 {
+        if self.bits != bits {
+            (self.bits, self.chance) = (bits, one_minus_exp(self.items / bits));
+        }
+        self.chance
+    }
+}
+
+fn fill_after(slice: &Receiving, chosen: &mut Chosen) -> f64 {
     let (fill, before) = known(slice);
-    let load = (before + items) / slice.bits;
+    let load = (before + chosen.items) / slice.bits;
     let clear = 1.0 - fill;
     // chance that a given bit is chosen: by these items, or by those before
-    let chosen = one_minus_exp(items / slice.bits);
+    let chosen = chosen.chance(slice.bits);
     let hit = if slice.is_counted { chosen } else { slice.fill + (1.0 - slice.fill) * chosen };
     let expected = clear * hit;
     let deviation = (expected * (1.0 - hit) / slice.bits).sqrt();
