@@ -189,10 +189,6 @@ impl Panel {
         self.id
     }
 
-    pub(super) fn multiplier(&self) -> u64 {
-        self.multiplier
-    }
-
     pub(super) fn lines(&self) -> u32 {
         #[allow(clippy::cast_possible_truncation)] // it was one
         let lines = self.lines as u32;

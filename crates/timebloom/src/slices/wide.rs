@@ -1,7 +1,7 @@
 //! Rows of wide panels only, which is what steady filters consist of.
 //!
-//! Vector instructions find the lines and the bits of four panels at once, a byte for each slice. What they need to know of
-//! the panels, and to put the bits in the order of the row, is made here, once a shift.
+//! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to know to put these in
+//! the order of the row is made here, once a shift.
 
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
@@ -16,31 +16,25 @@ pub(super) struct Wide {
     pub(super) by_age: [[u8; HALF]; 2],
     /// For both halves: the positions of the slices in the row, a bit each.
     pub(super) ages: [u64; 2],
-    /// Their multipliers.
-    pub(super) multipliers: [u64; FOUR],
-    /// How many lines they have.
-    pub(super) lines: [u32; FOUR],
+    /// The panels, by their ids.
+    panels: [u16; FOUR],
 }
 
 /// Panels that are looked at together.
 pub(super) const FOUR: usize = 4;
-
-/// Five panels of this many lines take half a megabyte.
-const NEAR_LINES: u32 = 1 << 11;
 
 /// Bytes of a half.
 const HALF: usize = 16;
 
 impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(super) const BYTES: usize = 96;
+    pub(super) const BYTES: usize = 56;
 
     /// Rows of fewer than four panels have nothing to be known.
     pub(super) fn of(panels: &[Panel]) -> Self {
         let mut wide = Wide::default();
         let Some(panels) = panels.first_chunk::<FOUR>() else { return wide };
-        wide.multipliers = panels.each_ref().map(Panel::multiplier);
-        wide.lines = panels.each_ref().map(Panel::lines);
+        wide.panels = panels.each_ref().map(Panel::id);
         // the byte of the slice at each position in the row
         let mut bytes = [0; 64];
         for (panel, first) in panels.iter().zip([0, 4, 8, 12]) {
@@ -65,9 +59,7 @@ impl Wide {
     /// steady row they are.
     pub(super) fn push(&mut self, panels: &[Panel]) -> bool {
         let Some(panels) = panels.first_chunk::<FOUR>() else { return false };
-        if self.multipliers != panels.each_ref().map(Panel::multiplier)
-            || self.lines != panels.each_ref().map(Panel::lines)
-        {
+        if self.panels != panels.each_ref().map(Panel::id) {
             return false;
         }
         let lane = panels[0].lane(0);
@@ -77,12 +69,6 @@ impl Wide {
         self.by_age[half].copy_within(..HALF - 1, 1);
         self.by_age[half][0] = PLACES[lane];
         true
-    }
-
-    /// Whether lines are likely to be in the nearer caches.
-    #[inline]
-    pub(super) fn is_near(&self) -> bool {
-        self.lines[0] < NEAR_LINES
     }
 
     /// Takes out slices that have gone, the oldest: so many remain.
@@ -95,7 +81,7 @@ impl Wide {
     /// Whether panels are the same and slices have the same order, whatever stands behind the last.
     pub(super) fn is_same_as(&self, other: &Wide) -> bool {
         let slices = other.ages.map(|ages| ages.count_ones() as usize);
-        (self.multipliers, self.lines, self.ages) == (other.multipliers, other.lines, other.ages)
+        (self.panels, self.ages) == (other.panels, other.ages)
             && (0..2).all(|half| self.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
     }
 }

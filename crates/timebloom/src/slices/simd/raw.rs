@@ -218,13 +218,6 @@ pub(super) fn vector<T: Plain>(bytes: &T) -> __m256i {
     unsafe { _mm256_loadu_si256(std::ptr::from_ref(bytes).cast()) }
 }
 
-/// Sixteen bytes as a vector.
-#[target_feature(enable = "avx2")]
-pub(super) fn narrow_vector(numbers: &[u32; 4]) -> __m128i {
-    // SAFETY: so many readable bytes; unaligned load
-    unsafe { _mm_loadu_si128(std::ptr::from_ref(numbers).cast()) }
-}
-
 /// Numbers without gaps between them.
 pub(super) trait Plain {}
 

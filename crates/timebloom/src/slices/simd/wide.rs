@@ -6,7 +6,7 @@ use super::super::panel::{Panel, shared_fields};
 use super::super::query::{AT_ONCE, is_run_in};
 use super::super::wide::{FOUR, Wide};
 use super::bits::bits_of;
-use super::raw::{Line, narrow_vector, prefetch, vector};
+use super::raw::{Line, prefetch, vector};
 use super::read::{halves, halves_in, missing_of_one};
 use crate::hash::ItemHash;
 
@@ -34,17 +34,9 @@ impl<'a> Row<'a> {
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
     match Row::of(panels) {
-        Row::Five(panels) if wide.is_near() => has_run_in_near(panels, wide, hash, live, length),
         Row::Five(panels) => has_run_within(!missing_in_some(panels, wide, hash), live, length),
         Row::Four(_) | Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, live, length),
     }
-}
-
-/// Away from the way through larger rows: the registers that this takes are not saved there.
-#[target_feature(enable = "avx2,bmi2")]
-#[inline(never)]
-fn has_run_in_near(panels: &[Panel; 5], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
-    has_run_within(!missing_in_near(panels, wide, hash), live, length)
 }
 
 /// Away from the short way.
@@ -142,13 +134,6 @@ fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, h
     missing_of_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
 }
 
-/// The same where lines are in the nearer caches: they are asked for later, and found with less.
-#[target_feature(enable = "avx2,bmi2")]
-fn missing_in_near<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
-    let bits = bits_of(shared_fields(hash));
-    missing_of_some(panels, wide, lines_in(panels, wide, hash).map(|line| halves(line, bits)))
-}
-
 /// The same, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
 fn missing_of_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
@@ -168,48 +153,4 @@ fn missing_of_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
     let by_age = _mm256_shuffle_epi8(bytes, vector(&wide.by_age));
     let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(by_age, _mm256_setzero_si256())).cast_unsigned();
     _pdep_u64(missing.into(), wide.ages[0]) | _pdep_u64((missing >> 16).into(), wide.ages[1])
-}
-
-/// The item's line in each panel of a row of four or more.
-#[target_feature(enable = "avx2,bmi2")]
-fn lines_in<'a, const PANELS: usize>(panels: &'a [Panel; PANELS], wide: &Wide, hash: ItemHash) -> [Line<'a>; PANELS] {
-    // I7: the way through a row is made anew whenever its panels change, so that these lines are there
-    debug_assert!(panels.iter().zip(wide.lines).all(|(panel, lines)| panel.lines() == lines), "another row's way");
-    let four = numbers_of_four(wide, hash);
-    std::array::from_fn(|place| {
-        let panel = &panels[place];
-        Line::of_eight(panel, four.get(place).copied().unwrap_or_else(|| panel.line(hash)))
-    })
-}
-
-/// What [`Panel::line`] says for each of the first four panels, with vectors: many processors multiply single numbers in one
-/// place only, and queries wait for it.
-#[target_feature(enable = "avx2")]
-fn numbers_of_four(wide: &Wide, hash: ItemHash) -> [usize; FOUR] {
-    let hashes = _mm256_set1_epi64x(hash.as_u64().cast_signed());
-    let remixed = low_products(hashes, vector(&wide.multipliers));
-    let lines = _mm256_cvtepu32_epi64(narrow_vector(&wide.lines));
-    // the high word of 64 times 32 bits: what the lower half carries, and the upper half
-    let upper = _mm256_mul_epu32(_mm256_srli_epi64::<32>(remixed), lines);
-    let carried = _mm256_srli_epi64::<32>(_mm256_mul_epu32(remixed, lines));
-    words_of(_mm256_srli_epi64::<32>(_mm256_add_epi64(upper, carried)))
-}
-
-/// The low word of each product.
-#[target_feature(enable = "avx2")]
-fn low_products(a: __m256i, b: __m256i) -> __m256i {
-    // the lower half of one times the upper half of the other, both ways
-    let crossed = _mm256_mullo_epi32(a, _mm256_shuffle_epi32::<0b10_11_00_01>(b));
-    let crossed = _mm256_slli_epi64::<32>(_mm256_add_epi32(crossed, _mm256_srli_epi64::<32>(crossed)));
-    _mm256_add_epi64(_mm256_mul_epu32(a, b), crossed)
-}
-
-/// Four numbers of a vector.
-#[target_feature(enable = "avx2")]
-fn words_of(vector: __m256i) -> [usize; FOUR] {
-    let (low, high) = (_mm256_castsi256_si128(vector), _mm256_extracti128_si256::<1>(vector));
-    let words =
-        [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
-    #[allow(clippy::cast_possible_truncation)] // words are what this machine has
-    words.map(|word| word.cast_unsigned() as usize)
 }
