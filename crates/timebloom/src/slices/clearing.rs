@@ -4,6 +4,8 @@
 //! From the cursor on, a line is clear if an insertion has come to it: the first one clears its word before it sets a bit,
 //! and marks the line. Whoever reads an unmarked line there sees a slice without bits.
 
+use std::ops::Range;
+
 use super::Slices;
 use super::panel::Panel;
 use crate::hash::ItemHash;
@@ -40,7 +42,7 @@ impl Clearing {
     }
 
     #[inline]
-    fn is_clear(&self, line: usize) -> bool {
+    pub(super) fn is_clear(&self, line: usize) -> bool {
         line < self.cursor || self.marked[line / 64] >> (line % 64) & 1 == 1
     }
 
@@ -67,11 +69,13 @@ impl Clearing {
         end == all
     }
 
-    /// The words of its panel as they should be read.
-    pub(super) fn cleared(&self, panel: &Panel) -> Vec<u64> {
-        let mut words = panel.words()[..panel.lines() as usize * panel.width()].to_vec();
-        for line in (self.cursor..panel.lines() as usize).filter(|&line| !self.is_clear(line)) {
-            words[line * panel.width() + self.lane] = 0;
+    /// The words of some lines of its panel as they should be read.
+    pub(super) fn cleared(&self, panel: &Panel, lines: Range<usize>) -> Vec<u64> {
+        let mut words = panel.words()[lines.start * panel.width()..lines.end * panel.width()].to_vec();
+        for (line, words) in lines.zip(words.chunks_exact_mut(panel.width())) {
+            if !self.is_clear(line) {
+                words[self.lane] = 0;
+            }
         }
         words
     }

@@ -331,13 +331,21 @@ impl Slices {
     pub(crate) fn words_within(bytes: u64, slices: usize, lanes: Lanes) -> u64 {
         let per_word = Self::heap_bytes_of(slices, 1, lanes) - Self::heap_bytes_of(slices, 0, lanes);
         // panels of small slices have no spare words
-        match bytes.checked_sub(Self::heap_bytes_of(slices, MAX_WIDTH as u64, lanes)) {
-            Some(rest) => MAX_WIDTH as u64 + rest / per_word,
-            None => {
-                let rest = bytes.saturating_sub(Self::heap_bytes_of(slices, 0, lanes));
-                (rest / per_word).min(MAX_WIDTH as u64 - 1)
-            }
+        let Some(rest) = bytes.checked_sub(Self::heap_bytes_of(slices, MAX_WIDTH as u64, lanes)) else {
+            let rest = bytes.saturating_sub(Self::heap_bytes_of(slices, 0, lanes));
+            return (rest / per_word).min(MAX_WIDTH as u64 - 1);
+        };
+        let words = MAX_WIDTH as u64 + rest / per_word;
+        if Self::heap_bytes_of(slices, words, lanes) <= bytes {
+            return words;
         }
+        // large ones take more than their words, for what is being cleared
+        let (mut fits, mut exceeds) = (MAX_WIDTH as u64, words);
+        while exceeds - fits > 1 {
+            let middle = fits + (exceeds - fits) / 2;
+            if Self::heap_bytes_of(slices, middle, lanes) <= bytes { fits = middle } else { exceeds = middle }
+        }
+        fits
     }
 }
 

@@ -203,9 +203,9 @@ impl Slices {
     fn ones_in(&self, panel: &Panel, index: usize, position: usize) -> u64 {
         match &self.clearing {
             Some(clearing) if clearing.position == position => {
-                let words = clearing.cleared(panel);
-                let lane = words.iter().skip(panel.lane(index)).step_by(panel.width());
-                lane.map(|word| u64::from(word.count_ones())).sum()
+                let lane = panel.words().iter().skip(panel.lane(index)).step_by(panel.width());
+                let clear = lane.take(panel.lines() as usize).enumerate().filter(|&(line, _)| clearing.is_clear(line));
+                clear.map(|(_, word)| u64::from(word.count_ones())).sum()
             }
             _ => panel.ones(index),
         }

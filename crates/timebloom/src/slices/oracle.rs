@@ -273,7 +273,9 @@ fn slices_are_as_large_as_fits() {
             assert!(Slices::heap_bytes_of(slices, words, Lanes::OfOneSize) >= bytes, "{slices} of {words}");
         }
         for lanes in [Lanes::OfOneSize, Lanes::OfAnySizes] {
-            for bytes in (0..40_000).step_by(if cfg!(miri) { 997 } else { 37 }) {
+            // small slices, and large ones, which may have something to be cleared
+            let few = (0..40_000).step_by(if cfg!(miri) { 997 } else { 37 });
+            for bytes in few.chain((1..40).map(|step| step * step * 1_234_567)) {
                 let words = Slices::words_within(bytes, slices, lanes);
                 assert!(words == 0 || Slices::heap_bytes_of(slices, words, lanes) <= bytes, "{slices} in {bytes}");
                 assert!(Slices::heap_bytes_of(slices, words + 1, lanes) > bytes, "{slices} in {bytes}");

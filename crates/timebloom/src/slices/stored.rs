@@ -12,6 +12,9 @@ use crate::timestamp::Timestamp;
 #[allow(clippy::cast_possible_truncation)] // 2^26
 pub(crate) const MAX_LINES: u32 = (MAX_SLICE_BITS / 64) as u32;
 
+/// Lines that are copied at once: some 64 KiB.
+const COPIED_LINES: usize = 1024;
+
 /// What a row knows besides its slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowRecord {
@@ -88,14 +91,21 @@ impl Slices {
         self.panels.iter().map(Panel::record)
     }
 
-    /// The words of each panel line by line, and for each word of a line the bits that count.
+    /// The words of each panel line by line, in one piece or several, and for each word of a line the bits that count.
     pub(crate) fn stored_words(&self) -> impl Iterator<Item = (Cow<'_, [u64]>, Masks)> + '_ {
-        self.panels.iter().map(|panel| {
-            let words = match &self.clearing {
-                Some(clearing) if clearing.panel == panel.id() => Cow::Owned(clearing.cleared(panel)),
-                _ => Cow::Borrowed(&panel.words()[..panel.lines() as usize * panel.width()]),
-            };
-            (words, panel.masks())
+        self.panels.iter().flat_map(|panel| {
+            let clearing = self.clearing.as_deref().filter(|clearing| clearing.panel == panel.id());
+            let lines = panel.lines() as usize;
+            // what has to be changed is copied: a little at a time
+            let step = if clearing.is_some() { COPIED_LINES } else { lines };
+            (0..lines).step_by(step).map(move |first| {
+                let some = first..lines.min(first + step);
+                let words = match clearing {
+                    Some(clearing) => Cow::Owned(clearing.cleared(panel, some)),
+                    None => Cow::Borrowed(&panel.words()[..lines * panel.width()]),
+                };
+                (words, panel.masks())
+            })
         })
     }
 

@@ -24,6 +24,11 @@ impl Slices {
         if self.stamp > self.tick.at_or_after(self.newest) {
             return Err(format!("I1: a generation closed at tick {}, after the last insertion", self.stamp));
         }
+        let aging = &self.row[..self.len().saturating_sub(hashes)];
+        if let Some(older) = aging.windows(2).position(|pair| pair[0].age < pair[1].age) {
+            let position = self.len() - 2 - older;
+            return Err(format!("I1: slice {position} is older than the one behind it"));
+        }
         let homes = self.validate_panels()?;
         if let Some(panel) = self.panels.iter().find(|panel| !panel.has_all_words()) {
             return Err(format!("I7: panel {} has not as many words as it needs", panel.id()));
@@ -78,7 +83,7 @@ impl Slices {
                 return Err(format!("I4: slices of {lines} words in panel {id}, the most is {MAX_SLICE_BITS} bits"));
             }
             let (live, youngest, base) = (panel.live(), panel.youngest(), panel.base());
-            let is_legal = PanelRecord::WIDTHS.contains(&panel.width) && youngest < 8 && base < 8 && live <= width;
+            let is_legal = PanelRecord::WIDTHS.contains(&panel.width) && base < 8 && live <= width;
             // in a row, or, if there is a lane for each seat, round in a ring
             let fits = if width == MAX_WIDTH { base == 0 } else { live == 0 || panel.lane(0) + live <= width };
             if !(is_legal && fits) {
