@@ -1,8 +1,9 @@
 //! Snapshots that were cut, damaged, or made to deceive: an error, or a filter that works. Never a panic.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use timebloom::{CountBloom, DecodeError, TimeBloom};
+use timebloom::{CountBloom, DecodeError, TimeBloom, Timestamp};
 use timebloom_testkit::{exercise_count, exercise_time, head_bytes, reseal};
 
 fn golden_files() -> Vec<Vec<u8>> {
@@ -154,4 +155,23 @@ fn lies_are_errors_or_filters_that_work() {
     }
     println!("{worked} of {ROUNDS} lies gave a filter");
     assert!((ROUNDS / 20..ROUNDS / 2).contains(&worked), "{worked}: the test must see both outcomes, often");
+}
+
+/// Ages that fall towards the older slices could pass what a slot can count.
+#[test]
+fn ages_in_no_order_are_errors() {
+    let mut filter = TimeBloom::builder(Duration::from_secs(60)).seed(1).build().expect("legal");
+    for item in 0_u64..5_000 {
+        filter.insert_at(item.to_le_bytes(), Timestamp::from_millis(1_000 + 20 * item)).expect("no limit");
+    }
+    let bytes = filter.to_bytes();
+    let slices = filter.slices().count();
+    let table = head_bytes(&bytes).expect("a whole snapshot") - 12 * slices;
+    for slice in 1..slices - filter.plan().hashes() {
+        let mut forged = bytes.clone();
+        forged[table + 12 * slice..][..4].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
+        reseal(&mut forged);
+        let error = TimeBloom::from_bytes(&forged).expect_err("ages that fall");
+        assert!(matches!(error, DecodeError::Inconsistent { .. }), "slice {slice}: {error}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use timebloom::{TimeBloom, Timestamp};
+use timebloom::{OnFull, Policy, TimeBloom, Timestamp};
 
 const SPAN: Duration = Duration::from_secs(310);
 
@@ -84,5 +84,44 @@ fn a_limit_holds_while_slices_go() {
         now = now.saturating_add(Duration::from_secs(1));
         filter.insert_at(item.to_le_bytes(), now).unwrap();
         assert_eq!(filter.memory_bytes(), filter.clone().memory_bytes(), "item {item}");
+        assert!(filter.memory_bytes() <= 2 * LARGE, "item {item}: {} bytes", filter.memory_bytes());
     }
+}
+
+/// What is needed to clear large slices counts as well, and the sizes leave room for it.
+#[test]
+fn a_limit_has_room_for_what_is_cleared() {
+    for limit in [19_000_000, 20_000_000, 50_000_000] {
+        let builder = TimeBloom::builder(SPAN).policy(Policy::Paper).max_bytes(limit).seed(1);
+        let mut filter = builder.expected_items(1_000_000_000).build().unwrap();
+        let mut now = Timestamp::from_secs(1);
+        for item in 0..2_000_u32 {
+            now = now.saturating_add(Duration::from_secs(1));
+            filter.insert_at(item.to_le_bytes(), now).unwrap();
+            assert!(filter.memory_bytes() as u64 <= limit, "item {item}: {} bytes", filter.memory_bytes());
+        }
+        let bytes = filter.to_bytes();
+        assert!(TimeBloom::from_bytes(&bytes).unwrap().to_bytes() == bytes, "a limit of {limit}");
+    }
+}
+
+/// A filter that has to shorten its window for a limit still finds what has just come, with very few slices as well.
+#[test]
+fn a_limit_with_few_large_slices_keeps_the_newest() {
+    const LIMIT: u64 = 2_000_000;
+    let builder = TimeBloom::builder(SPAN).hashes_and_aging(5, 1).max_bytes(LIMIT).on_full(OnFull::Shorten).seed(1);
+    let mut filter = builder.expected_items(100_000_000).build().unwrap();
+    let mut now = Timestamp::from_secs(1);
+    for item in 0..2_000_000_u32 {
+        now = now.saturating_add(Duration::from_micros(10));
+        filter.insert_at(item.to_le_bytes(), now).unwrap();
+        if item % 1_013 == 0 {
+            assert!(filter.memory_bytes() as u64 <= LIMIT, "item {item}: {} bytes", filter.memory_bytes());
+            assert!(filter.contains_at(item.to_le_bytes(), now), "item {item}");
+        }
+    }
+    assert!(filter.counts().shortened > 0, "the limit was never reached");
+    filter.validate().unwrap();
+    let bytes = filter.to_bytes();
+    assert!(TimeBloom::from_bytes(&bytes).unwrap().to_bytes() == bytes);
 }

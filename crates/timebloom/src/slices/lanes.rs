@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::clearing::Clearing;
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel, width_for};
 use super::slot::Slot;
+use super::stored::MAX_LINES;
 use super::way::Way;
 use super::{MAX_SLICE_BITS, Slices};
 
@@ -318,16 +319,13 @@ impl Slices {
         let is_tiny = words < MAX_WIDTH as u64;
         let spare = if is_tiny { Panel::MAX_VECTOR_BYTES } else { Panel::MAX_SPARE_BYTES };
         let way = if is_tiny && slices <= 64 { 0 } else { Self::max_way_bytes(slices, panels) };
-        let clearing = if u32::try_from(words).is_ok_and(|lines| !is_large(lines)) {
-            0
-        } else {
-            Clearing::heap_bytes(usize::try_from(words).unwrap_or(usize::MAX / 64))
-        };
+        let lines = u32::try_from(words).expect("at most MAX_LINES");
+        let clearing = if is_large(lines) { Clearing::heap_bytes(lines as usize) } else { 0 };
         let own = slices * Slot::BYTES + panels * (Panel::OWN_BYTES + spare) + clearing + way;
         own as u64 + words * (lanes * size_of::<u64>()) as u64
     }
 
-    /// The most words that each of so many slices can have within so many bytes; 0 if not even one.
+    /// The most words that each of so many slices can have within so many bytes, up to [`MAX_LINES`]; 0 if not even one.
     pub(crate) fn words_within(bytes: u64, slices: usize, lanes: Lanes) -> u64 {
         let per_word = Self::heap_bytes_of(slices, 1, lanes) - Self::heap_bytes_of(slices, 0, lanes);
         // panels of small slices have no spare words
@@ -335,7 +333,7 @@ impl Slices {
             let rest = bytes.saturating_sub(Self::heap_bytes_of(slices, 0, lanes));
             return (rest / per_word).min(MAX_WIDTH as u64 - 1);
         };
-        let words = MAX_WIDTH as u64 + rest / per_word;
+        let words = (rest / per_word).saturating_add(MAX_WIDTH as u64).min(MAX_LINES.into());
         if Self::heap_bytes_of(slices, words, lanes) <= bytes {
             return words;
         }

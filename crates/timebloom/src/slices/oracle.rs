@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
+use super::stored::MAX_LINES;
 use super::{Copying, Lanes, Panel, Slices, Tick};
 use crate::hash::{ItemHash, splitmix64};
 use crate::timestamp::Timestamp;
@@ -278,8 +279,10 @@ fn slices_are_as_large_as_fits() {
             for bytes in few.chain((1..40).map(|step| step * step * 1_234_567)) {
                 let words = Slices::words_within(bytes, slices, lanes);
                 assert!(words == 0 || Slices::heap_bytes_of(slices, words, lanes) <= bytes, "{slices} in {bytes}");
-                assert!(Slices::heap_bytes_of(slices, words + 1, lanes) > bytes, "{slices} in {bytes}");
+                let is_largest = words == u64::from(MAX_LINES);
+                assert!(is_largest || Slices::heap_bytes_of(slices, words + 1, lanes) > bytes, "{slices} in {bytes}");
             }
+            assert_eq!(Slices::words_within(u64::MAX, slices, lanes), MAX_LINES.into());
         }
     }
 }

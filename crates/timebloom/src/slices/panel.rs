@@ -12,6 +12,7 @@
 //! are long, so that panels of long ones share one word, and a query makes its vectors of fields once.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::probe::{count_lanes, count_ones};
 use crate::hash::{ItemHash, splitmix64, wide_product};
@@ -323,16 +324,22 @@ impl Panel {
         line
     }
 
-    /// The words of all lines.
+    /// Where in memory the words of its lines are.
+    #[inline]
+    fn place(&self) -> Range<usize> {
+        self.padding()..self.padding() + self.lines() as usize * self.width()
+    }
+
+    /// The words of all lines, and no spare ones.
     #[inline]
     pub(super) fn words(&self) -> &[u64] {
-        &self.words[self.padding()..]
+        &self.words[self.place()]
     }
 
     #[inline]
     pub(super) fn words_mut(&mut self) -> &mut [u64] {
-        let padding = self.padding();
-        &mut self.words[padding..]
+        let place = self.place();
+        &mut self.words[place]
     }
 
     /// One bit per slice, youngest lowest: whether it has the item's bit.
@@ -394,12 +401,12 @@ impl Panel {
     /// Set bits of the `index`-th slice, youngest first.
     pub(super) fn ones(&self, index: usize) -> u64 {
         let (lane, width) = (self.lane(index), self.width());
-        count_ones(&self.words()[..self.lines() as usize * width], lane, width)
+        count_ones(self.words(), lane, width)
     }
 
     /// Set bits of every lane.
     pub(super) fn ones_of_lanes(&self) -> [u32; MAX_WIDTH] {
-        count_lanes(&self.words()[..self.lines() as usize * self.width()], self.width())
+        count_lanes(self.words(), self.width())
     }
 
     /// Copies the slices into a panel of another width. Every slice keeps its seat.
@@ -412,7 +419,7 @@ impl Panel {
         let lanes: [(usize, usize); MAX_WIDTH] = std::array::from_fn(|index| (self.lane(index), resized.lane(index)));
         let lanes = &lanes[..self.live()];
         let lines = self.words().chunks_exact(self.width()).zip(resized.words_mut().chunks_exact_mut(width));
-        for (from, to) in lines.take(self.lines() as usize) {
+        for (from, to) in lines {
             for &(old, new) in lanes {
                 to[new] = from[old];
             }
@@ -426,13 +433,12 @@ impl fmt::Debug for Panel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Panel { ages, lines, id, width, live, used, open, .. } = self;
         let (youngest, base) = (self.youngest(), self.base());
-        let words = &self.words()[..self.lines() as usize * self.width()];
         f.debug_struct("Panel")
             .field("id", id)
             .field("lines", lines)
             .field("lanes", &(width, live, youngest, base, used, open))
             .field("ages", ages)
-            .field("words", &words)
+            .field("words", &self.words())
             .finish()
     }
 }
@@ -441,9 +447,8 @@ impl fmt::Debug for Panel {
 impl Clone for Panel {
     fn clone(&self) -> Self {
         let mut copy = Panel { words: Box::default(), ..*self };
-        let lines = self.lines() as usize * self.width();
         let mut words = Vec::with_capacity(self.words.len());
-        words.extend_from_slice(&self.words()[..lines]);
+        words.extend_from_slice(self.words());
         words.resize(self.words.len(), 0);
         copy.take_words(words);
         copy

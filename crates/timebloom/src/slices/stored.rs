@@ -102,7 +102,7 @@ impl Slices {
                 let some = first..lines.min(first + step);
                 let words = match clearing {
                     Some(clearing) => Cow::Owned(clearing.cleared(panel, some)),
-                    None => Cow::Borrowed(&panel.words()[..lines * panel.width()]),
+                    None => Cow::Borrowed(panel.words()),
                 };
                 (words, panel.masks())
             })
@@ -222,8 +222,7 @@ impl Panel {
         if self.live() == self.width() {
             return None;
         }
-        let words = &self.words()[..self.lines() as usize * self.width()];
-        words.iter().zip(self.masks().as_slice().iter().cycle()).position(|(word, mask)| word & !mask != 0)
+        self.words().iter().zip(self.masks().as_slice().iter().cycle()).position(|(word, mask)| word & !mask != 0)
     }
 
     /// Whether it has its words, and no others.

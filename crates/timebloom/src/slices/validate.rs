@@ -63,14 +63,14 @@ impl Slices {
             }
             return Ok(());
         }
-        let mut counted = *self.slot(position);
-        counted.set_fill(ones as f64 / bits as f64);
-        let noted = self.slot(position).fill;
+        let noted = *self.slot(position);
         let is_right = if bits <= COUNTED_BITS {
-            noted == counted.fill
+            let mut counted = noted;
+            counted.set_fill(ones as f64 / bits as f64);
+            noted.fill == counted.fill
         } else {
-            // expected from its items: a true one does not exceed that by eight deviations
-            counted.fill() <= self.slot(position).fill() + 4.0 / libm::sqrt(bits as f64)
+            // expected from its items: those tell how many bits can be set, whatever items they were
+            ones as f64 <= -libm::log1p(-noted.fill()) * bits as f64
         };
         if is_right { Ok(()) } else { Err(format!("I3: slice {position} has {ones} bits set of {bits}, not as noted")) }
     }
