@@ -68,6 +68,14 @@ fn check_in_order<F: Row, E>(
     Ok(())
 }
 
+/// Appends to `seen` whether each item is in the first `live` slices.
+fn look_up(slices: &Slices, hashes: &[ItemHash], live: usize, seen: &mut Vec<bool>) {
+    seen.reserve(hashes.len());
+    for some in hashes.chunks(AT_ONCE) {
+        seen.extend_from_slice(&slices.has_runs(some, live)[..some.len()]);
+    }
+}
+
 /// What batches need of both kinds of filter.
 trait Row {
     fn slices(&self) -> &Slices;
@@ -259,11 +267,7 @@ impl TimeBloom {
     }
 
     fn look_up(&self, hashes: &[ItemHash], now: Timestamp, seen: &mut Vec<bool>) {
-        let live = self.window.live(now);
-        seen.reserve(hashes.len());
-        for chunk in hashes.chunks(AT_ONCE) {
-            seen.extend_from_slice(&self.window.slices.has_runs(chunk, live)[..chunk.len()]);
-        }
+        look_up(&self.window.slices, hashes, self.window.live(now), seen);
     }
 }
 
@@ -392,10 +396,6 @@ impl CountBloom {
     }
 
     fn look_up(&self, hashes: &[ItemHash], seen: &mut Vec<bool>) {
-        let live = self.live(self.capacity);
-        seen.reserve(hashes.len());
-        for chunk in hashes.chunks(AT_ONCE) {
-            seen.extend_from_slice(&self.slices.has_runs(chunk, live)[..chunk.len()]);
-        }
+        look_up(&self.slices, hashes, self.live(self.capacity), seen);
     }
 }

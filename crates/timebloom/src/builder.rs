@@ -70,7 +70,8 @@ impl TimeBloomBuilder {
         self
     }
 
-    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: 31.
+    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: as many as
+    /// [`Planner::new`](crate::Planner::new) says, and at most 31 with [`Policy::Paper`].
     pub fn max_aging_slices(mut self, limit: u32) -> Self {
         self.planner = self.planner.max_aging_slices(limit);
         self
@@ -198,7 +199,8 @@ impl CountBloomBuilder {
         self
     }
 
-    /// Plans with at most this many aging slices: an item overstays by at most `capacity / l` insertions. Default: 31.
+    /// Plans with at most this many aging slices: an item overstays by at most `capacity / l` insertions. Default:
+    /// as many as [`Planner::new`](crate::Planner::new) says.
     pub fn max_aging_slices(mut self, limit: u32) -> Self {
         self.planner = self.planner.max_aging_slices(limit);
         self

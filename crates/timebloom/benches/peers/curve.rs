@@ -9,7 +9,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::filters::{Kind, Mode};
-use crate::measure::{Comparison, Measured, Operation};
+use crate::measure::{Comparison, Operation};
 
 const SIZE: (u32, u32) = (900, 860);
 
@@ -29,16 +29,12 @@ const LINES: [Line; 6] = [
     ("fastbloom hit", |result| low(result, Kind::FastBloom, Operation::Hit, Mode::Single), RGBColor(235, 170, 170)),
 ];
 
-fn measured(result: &Comparison, kind: Kind) -> Option<&Measured> {
-    result.filter(kind)
-}
-
 fn low(result: &Comparison, kind: Kind, operation: Operation, mode: Mode) -> Option<f64> {
-    Some(measured(result, kind)?.timing(operation, mode)?.low)
+    Some(result.filter(kind)?.timing(operation, mode)?.low)
 }
 
 fn mean(result: &Comparison, kind: Kind) -> Option<f64> {
-    Some(measured(result, kind)?.timing(Operation::Insert, Mode::Single)?.mean)
+    Some(result.filter(kind)?.timing(Operation::Insert, Mode::Single)?.mean)
 }
 
 /// Draws both charts into the documentation.
@@ -76,11 +72,11 @@ fn times(area: &DrawingArea<SVGBackend, Shift>, results: &[Comparison]) -> Resul
     // where the filter outgrows a cache
     for (name, bytes) in caches() {
         let fits = |result: &&Comparison| {
-            let bits = measured(result, Kind::TimeBloom).map_or(0.0, |ours| ours.bits_per_item);
+            let bits = result.filter(Kind::TimeBloom).map_or(0.0, |ours| ours.bits_per_item);
             bits / 8.0 * result.window as f64 <= bytes
         };
         let Some(last) = results.iter().rfind(fits) else { continue };
-        let bits = measured(last, Kind::TimeBloom).map_or(1.0, |ours| ours.bits_per_item);
+        let bits = last.filter(Kind::TimeBloom).map_or(1.0, |ours| ours.bits_per_item);
         let window = bytes * 8.0 / bits;
         let line = [(window, 4.0), (window, 1_000.0)];
         chart.draw_series(LineSeries::new(line, RGBColor(150, 150, 150)))?;
@@ -112,7 +108,7 @@ fn bits(area: &DrawingArea<SVGBackend, Shift>, results: &[Comparison]) -> Result
     for (kind, colour) in [(Kind::TimeBloom, RGBColor(31, 119, 180)), (Kind::FastBloom, RGBColor(170, 200, 225))] {
         let points: Vec<(f64, f64)> = results
             .iter()
-            .filter_map(|result| Some((result.window as f64, measured(result, kind)?.bits_per_item)))
+            .filter_map(|result| Some((result.window as f64, result.filter(kind)?.bits_per_item)))
             .collect();
         chart
             .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?

@@ -136,6 +136,7 @@ pub fn measure(window: u64, eps: f64, options: &Options) -> Comparison {
                 Err(reason) => {
                     progress(&format!(" (not {}: {reason})", kind.name()));
                     left_out.push((kind, reason));
+                    break;
                 }
             }
         }

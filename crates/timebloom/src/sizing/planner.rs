@@ -114,9 +114,9 @@ pub struct Planner {
 impl Planner {
     /// Plans for this false positive rate, in `Plan::MIN_RATE..Plan::MAX_RATE`.
     ///
-    /// Unless told otherwise, a plan has 39 slices in all, one less than fit five cache lines: that is what a query costs,
-    /// and there is room for one more when the stream is uneven. It has eight more for as long as these save at least two
-    /// percent of the bits. At 0.01 items overstay by 1/30 of the window, and by less at lower rates.
+    /// Unless told otherwise, a plan has 40 slices in all, as many as fit five cache lines: that is what a query costs. It
+    /// has eight more, and eight more again, if these save at least two percent of the bits. At 0.01 items overstay by 1/31
+    /// of the window, and by less at lower rates.
     pub fn new(false_positive_rate: f64) -> Self {
         Planner { rate: false_positive_rate, choice: Choice::Default }
     }

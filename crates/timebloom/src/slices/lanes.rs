@@ -34,7 +34,7 @@ pub(crate) const FEW_BITS: u64 = 64 * FEW_LINES as u64;
 /// Slices of this many lines are long: those of some 30,000 items in the window.
 const LONG_LINES: u32 = 256;
 
-/// The most bytes of a panel that is opened for more slices than one.
+/// The most bytes of a panel that is opened wider than the slices at hand need.
 const MAX_WIDE_BYTES: usize = 1 << 30;
 
 /// How many lanes of a row of wide panels may be free.
@@ -133,14 +133,11 @@ impl Slices {
             while self.panels.iter().any(|panel| panel.id() == self.next_panel) {
                 self.next_panel = self.next_panel.wrapping_add(1);
             }
-            let mut width = width_for(alike);
-            if copying == Copying::Small && is_large(lines) && together == 1 && self.has_full_panel_near(lines) {
-                // the rate is steady: others will follow, and it will not get wider later
-                width = MAX_WIDTH;
-            }
-            if Panel::heap_bytes(lines as usize, width) > MAX_WIDE_BYTES {
-                width = width.min(width_for(alike));
-            }
+            let gets_no_wider = copying == Copying::Small && is_large(lines);
+            let may_be_wide = Panel::heap_bytes(lines as usize, MAX_WIDTH) <= MAX_WIDE_BYTES;
+            // if the rate is steady, others will follow
+            let is_wide = gets_no_wider && may_be_wide && together == 1 && self.has_full_panel_near(lines);
+            let width = if is_wide { MAX_WIDTH } else { width_for(alike) };
             // slices of one run should have different fields
             let seat = self.panels.first().map_or(0, Panel::youngest);
             let panel = Panel::new(lines, self.next_panel, width, seat);

@@ -50,32 +50,17 @@ impl<'a> Fields<'a> {
 
     pub(super) fn u16_in(&mut self, field: &'static str, allowed: RangeInclusive<u16>) -> Result<u16, DecodeError> {
         let offset = self.offset();
-        let got = self.u16();
-        if allowed.contains(&got) {
-            return Ok(got);
-        }
-        let (min, max) = allowed.into_inner();
-        Err(DecodeError::OutOfRange { field, got: got.into(), min: min.into(), max: max.into(), offset })
+        in_range(self.u16(), field, allowed, offset)
     }
 
     pub(super) fn u32_in(&mut self, field: &'static str, allowed: RangeInclusive<u32>) -> Result<u32, DecodeError> {
         let offset = self.offset();
-        let got = self.u32();
-        if allowed.contains(&got) {
-            return Ok(got);
-        }
-        let (min, max) = allowed.into_inner();
-        Err(DecodeError::OutOfRange { field, got: got.into(), min: min.into(), max: max.into(), offset })
+        in_range(self.u32(), field, allowed, offset)
     }
 
     pub(super) fn u64_in(&mut self, field: &'static str, allowed: RangeInclusive<u64>) -> Result<u64, DecodeError> {
         let offset = self.offset();
-        let got = self.u64();
-        if allowed.contains(&got) {
-            return Ok(got);
-        }
-        let (min, max) = allowed.into_inner();
-        Err(DecodeError::OutOfRange { field, got, min, max, offset })
+        in_range(self.u64(), field, allowed, offset)
     }
 
     pub(super) fn f64_in(&mut self, field: &'static str, allowed: RangeInclusive<f64>) -> Result<f64, DecodeError> {
@@ -104,4 +89,18 @@ impl<'a> Fields<'a> {
         }
         Err(DecodeError::Invalid { field: "an unused field", what: format!("{bytes:?} is not zero"), offset })
     }
+}
+
+/// The whole number that was found at `offset`, if it is allowed.
+fn in_range<T: PartialOrd + Into<u64>>(
+    got: T,
+    field: &'static str,
+    allowed: RangeInclusive<T>,
+    offset: u64,
+) -> Result<T, DecodeError> {
+    if allowed.contains(&got) {
+        return Ok(got);
+    }
+    let (min, max) = allowed.into_inner();
+    Err(DecodeError::OutOfRange { field, got: got.into(), min: min.into(), max: max.into(), offset })
 }
