@@ -71,7 +71,7 @@ fn every_stored_snapshot_loads() {
         assert!(is_count != TimeBloom::from_bytes(&bytes).is_ok(), "{file:?} is exactly one kind of filter");
         loaded += 1;
     }
-    assert!(loaded >= 12, "only {loaded} files");
+    assert!(loaded >= 16, "only {loaded} files");
 }
 
 #[test]

@@ -66,13 +66,18 @@ impl Tick {
     }
 
     /// How much later than it was a time may look, in nanoseconds.
-    pub(crate) fn rounding(self) -> u64 {
+    pub(super) fn rounding(self) -> u64 {
         (1 << self.shift) - 1
     }
 
     /// The first tick that is not before `time`.
     pub(super) fn at_or_after(self, time: Timestamp) -> u64 {
         (time.as_nanos() >> self.shift) + u64::from(time.as_nanos() & self.rounding() > 0)
+    }
+
+    /// The time of the last tick that is not after `time`. At the end of time that is the end itself.
+    pub(crate) fn last_by(self, time: Timestamp) -> Timestamp {
+        if time == Timestamp::MAX { time } else { Timestamp::from_nanos(time.as_nanos() & !self.rounding()) }
     }
 
     /// The time of a tick.
@@ -97,6 +102,9 @@ mod tests {
                 let time = Timestamp::from_nanos(nanos);
                 let rounded = tick.time(tick.at_or_after(time));
                 assert!(rounded >= time && rounded.nanos_since(time) <= tick.rounding(), "{nanos} of {span}");
+                let last = tick.last_by(time);
+                assert!(last <= time && time.nanos_since(last) <= tick.rounding(), "{nanos} of {span}");
+                assert_eq!(tick.time(tick.at_or_after(last)), last, "{nanos} of {span}");
             }
         }
     }

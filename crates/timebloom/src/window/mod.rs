@@ -61,15 +61,20 @@ impl Config {
 
     /// The target time between shifts: `span / l`, in nanoseconds.
     pub(crate) fn target_shift_interval(&self) -> u64 {
-        // times are kept rounded up: what that adds to the life of a slice is taken off its generation
-        (self.span / self.plan.aging_slices() as u64).saturating_sub(self.tick().rounding()).max(1)
+        (self.span / self.plan.aging_slices() as u64).max(1)
     }
 
     /// The last moment of a generation that started at `start`. The paper's take as long as they take.
+    ///
+    /// A whole tick: times are kept rounded up to these, and so no slice lives longer for that. Ending generations a tick
+    /// earlier would do as well, but adds up: in a window of millions of items, each takes a slice more than planned.
     pub(crate) fn end_of_generation(&self, start: Timestamp) -> Timestamp {
         match self.policy {
             Policy::Paper => Timestamp::MAX,
-            Policy::Guarded => Timestamp::from_nanos(start.as_nanos().saturating_add(self.target_shift_interval() - 1)),
+            Policy::Guarded => {
+                let last = start.as_nanos().saturating_add(self.target_shift_interval() - 1);
+                self.tick().last_by(Timestamp::from_nanos(last))
+            }
         }
     }
 

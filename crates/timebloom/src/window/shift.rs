@@ -229,6 +229,30 @@ mod tests {
         }
     }
 
+    /// A stream of so many items that they come a few ticks apart. Only the first and the last of each generation are
+    /// inserted: when slices are opened and dropped depends on no others.
+    #[test]
+    #[cfg_attr(miri, ignore = "hundreds of shifts take minutes there")]
+    fn dense_even_streams_have_the_slices_that_were_planned() {
+        for (span, gap) in [(50_000_000_000, 1_000), (31_000_000_000, 1_000), (3_600_000_000_000, 50_000)] {
+            let mut filter = TimeBloom::builder(Duration::from_nanos(span)).seed(1).build().unwrap();
+            let planned = filter.plan().base_slices();
+            // in gaps
+            let mut first = 1_000_000;
+            for generation in 0..300_u32 {
+                let end = filter.window.config.end_of_generation(Timestamp::from_nanos(first * gap));
+                let last = end.as_nanos() / gap;
+                for item in [first, last] {
+                    filter.insert_at(item.to_le_bytes(), Timestamp::from_nanos(item * gap)).unwrap();
+                }
+                let slices = filter.window.slices.len();
+                assert!(slices <= planned, "{slices} slices in generation {generation} of a window of {span}");
+                first = last + 1;
+            }
+            assert_eq!(filter.window.slices.len(), planned, "a window of {span}");
+        }
+    }
+
     /// A bulk load: a hundred items at a time, by a clock that counts milliseconds. Generations end up to one of them late,
     /// and rows have fewer slices than planned; a limit far away makes no difference.
     #[test]
