@@ -21,6 +21,12 @@ pub enum Scenario {
         /// Highest rate over lowest.
         factor: f64,
     },
+    /// Independent arrivals at a rate that swings by this factor between its lowest and its highest, over 24 spans: a day,
+    /// for windows of an hour.
+    Day {
+        /// Highest rate over lowest.
+        factor: f64,
+    },
     /// Little, and every two spans half a span's items within a hundredth of a span.
     Bursts,
     /// Three spans, then nothing for ten, then on as before.
@@ -34,7 +40,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// All streams of the stress tests.
+    /// All streams of the stress tests; the day, which is long, is for those of memory.
     pub const ALL: [Scenario; 14] = [
         Scenario::Steady,
         Scenario::Poisson,
@@ -60,6 +66,7 @@ impl Scenario {
             Scenario::Jump { factor } if *factor >= 1.0 => format!("x{factor:.0} up"),
             Scenario::Jump { factor } => format!("x{:.0} down", 1.0 / factor),
             Scenario::Sine { factor } => format!("sine x{factor:.0}"),
+            Scenario::Day { factor } => format!("day x{factor:.0}"),
             Scenario::Bursts => "bursts".into(),
             Scenario::Idle => "idle and back".into(),
             Scenario::Trickle => "trickle".into(),
@@ -75,6 +82,7 @@ impl Scenario {
             Scenario::Jump { factor } if factor > 10.0 => 5.0,
             Scenario::Idle => 17.0,
             Scenario::Sine { .. } => 12.0,
+            Scenario::Day { .. } => 54.0,
             Scenario::Trickle => 20.0,
             Scenario::Doubling => 14.0 / aging_slices as f64 + 1.0,
             _ => 10.0,
@@ -123,6 +131,10 @@ impl Arrivals {
                 let swing = (1.0 - (at * std::f64::consts::PI / 2.0).cos()) / 2.0;
                 factor.powf(swing - 0.5)
             }
+            Scenario::Day { factor } => {
+                let swing = (factor - 1.0) / (factor + 1.0);
+                1.0 + swing * (at * std::f64::consts::PI / 12.0).sin()
+            }
             Scenario::Bursts => {
                 let phase = at % 2.0;
                 if (1.0..1.01).contains(&phase) { 50.0 } else { 0.05 }
@@ -150,7 +162,7 @@ impl Iterator for Arrivals {
     fn next(&mut self) -> Option<Timestamp> {
         let mean = 1.0 / (self.per_span * self.relative_rate());
         let gap = match self.scenario {
-            Scenario::Poisson | Scenario::Chaos => -mean * (1.0 - self.random.f64()).ln(),
+            Scenario::Poisson | Scenario::Day { .. } | Scenario::Chaos => -mean * (1.0 - self.random.f64()).ln(),
             _ => mean,
         };
         // a slow stream must not step over a change of the rate

@@ -31,6 +31,7 @@ fn story(scenario: Scenario) -> &'static str {
         Scenario::Jump { factor } if factor > 1.0 => "After three windows the rate is multiplied, once.",
         Scenario::Jump { .. } => "After three windows the rate falls, once.",
         Scenario::Sine { .. } => "The rate swings by a factor of ten over four windows.",
+        Scenario::Day { .. } => "Independent arrivals, at a rate that swings over 24 windows.",
         Scenario::Bursts => {
             "Half a window's items within a hundredth of a window, every two windows; little in between."
         }
