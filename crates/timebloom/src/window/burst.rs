@@ -1,6 +1,6 @@
 //! A burst: what fills a generation in next to no time.
 
-use super::Config;
+use super::Window;
 use super::guarded::Row;
 use super::shift::{Observed, Opening, Sizes};
 
@@ -13,18 +13,22 @@ const SHARE: f64 = 0.2;
 /// Less than this share of the allowed rate is not enough for a burst.
 const LEAST: f64 = 0.01;
 
-/// Slices for a burst have room for so many times what was seen of it.
+/// Slices for a burst have room for so many times what was seen of it ...
 const GROWTH: f64 = 5.0;
-
-/// Items that a burst is expected to have, once it is one: slices for these are small in any case.
-const ITEMS: f64 = 16_384.0;
+/// ... or for so many times, while these are no more than so many items ...
+const SMALL_GROWTH: f64 = 14.0;
+const SMALL_ITEMS: f64 = 1_300.0;
+/// ... or for so many times what the window held before it, or was expected to, up to so many items.
+const GROWTH_OF_WINDOW: f64 = 6.0;
+const ITEMS_OF_WINDOW: f64 = 16_384.0;
 
 /// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
 /// allowed rate or its time. That takes half of the bits that slices for several generations would.
 ///
 /// `None` if there is no burst, if these would not take much more than was seen of it, or if the row has spent nearly all
 /// of the rate: the slices would have to be huge.
-pub(super) fn opening(config: &Config, observed: &Observed, row: &Row<'_>) -> Option<Opening> {
+pub(super) fn opening(window: &Window, observed: &Observed, row: &Row<'_>) -> Option<Opening> {
+    let config = &window.config;
     if observed.elapsed as f64 >= LONGEST * config.target_shift_interval() as f64 {
         return None;
     }
@@ -37,9 +41,12 @@ pub(super) fn opening(config: &Config, observed: &Observed, row: &Row<'_>) -> Op
     // all fills the same: F is their product
     let fill = libm::pow(left / config.plan.crowding(), 1.0 / k).min(0.5);
     let load = -libm::log(1.0 - fill);
-    let items = GROWTH * observed.items as f64;
-    // a small one is cheap to overrate, and fewer slices are quicker to look at
-    let items = items.max(ITEMS.min(16.0 * items)).min(observed.current.max(items));
+    let seen = observed.items as f64;
+    let held = window.slices.items_in(window.slices.len()).saturating_sub(observed.items);
+    let held = held.max(config.expected_items) as f64;
+    // what is little for this filter is cheap to overrate, and fewer slices are quicker to look at
+    let little = f64::max(SMALL_ITEMS.min(SMALL_GROWTH * seen), ITEMS_OF_WINDOW.min(GROWTH_OF_WINDOW * held));
+    let items = (GROWTH * seen).max(little.min(observed.current));
     let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
     let forecast = row.forecast(&config.plan, &slices);

@@ -119,7 +119,7 @@ pub(super) fn next(window: &Window, observed: &Observed, row: &Row<'_>) -> Openi
     if !lagging && allowed >= 1 && allowed as f64 >= WORTHWHILE * target.min(wanted as f64) {
         return one_slice;
     }
-    let burst = burst::opening(config, observed, row).filter(|burst| window.over_limit(burst).is_none());
+    let burst = burst::opening(window, observed, row).filter(|burst| window.over_limit(burst).is_none());
     if let Some(burst) = burst {
         return burst;
     }
