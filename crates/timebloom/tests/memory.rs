@@ -1,4 +1,5 @@
-//! How much memory streams take: all bytes, on average from the fifth window on, for each item of the window.
+//! How much memory streams take: all bytes after five windows, on average over the items that arrive, for each item of the
+//! window.
 //!
 //! These are the figures of README.md and docs/speed.md. They follow from the stream and the seed alone, not from the
 //! machine.
@@ -57,10 +58,11 @@ fn random_arrivals_take_21_and_a_half_bits_an_item() {
     assert!(bits <= 21.5, "{bits} bits");
 }
 
+/// 22.7 if a rise is seen so late that fresh starts have to make up for it.
 #[test]
-fn days_of_fourfold_swings_take_22_and_a_half_bits_an_item() {
-    let bits = mean_bits(Scenario::Day { factor: 4.0 }, 100_000.0, 0.01, 3);
-    assert!(bits <= 22.5, "{bits} bits");
+fn days_of_fourfold_swings_take_22_bits_an_item() {
+    let bits = mean_bits(Scenario::Day { factor: 4.0 }, 100_000.0, 0.01, 6);
+    assert!(bits <= 22.3, "{bits} bits");
 }
 
 /// Of a bulk load nobody knows how much is still to come: slices for it have room for up to fourteen times what was seen,

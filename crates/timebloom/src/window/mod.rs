@@ -66,8 +66,9 @@ impl Config {
 
     /// The last moment of a generation that started at `start`. The paper's take as long as they take.
     ///
-    /// A whole tick: times are kept rounded up to these, and so no slice lives longer for that. Ending generations a tick
-    /// earlier would do as well, but adds up: in a window of millions of items, each takes a slice more than planned.
+    /// A whole tick: times are kept rounded up to these, so that rounding prolongs the life of no slice. A tick off every
+    /// generation would do as well, but thirty of them add up to another item where items come few ticks apart, and then to
+    /// a slice more than planned. (Where several items share a tick, it may be needed all the same.)
     pub(crate) fn end_of_generation(&self, start: Timestamp) -> Timestamp {
         match self.policy {
             Policy::Paper => Timestamp::MAX,

@@ -46,8 +46,8 @@ impl Window {
                     self.oldest_bound, self.generation_started
                 ));
             }
-            let age = newest.nanos_since(self.generation_started);
-            if config.policy == Policy::Guarded && age >= config.target_shift_interval() {
+            if newest > config.end_of_generation(self.generation_started) {
+                let age = newest.nanos_since(self.generation_started);
                 return Err(format!("I5: the generation is {age} ns old, beyond its shift interval"));
             }
         }
