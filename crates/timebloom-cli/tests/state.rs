@@ -27,13 +27,14 @@ fn waiting_run(arguments: &[&str]) -> (Child, ChildStdin) {
 
 #[test]
 fn a_run_goes_on_where_the_last_one_ended() {
-    let state = temporary_path("continue-state");
+    // of its own: in the one that tests share, others may be saving
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a new folder");
+    let state = folder.path().join("state").into_os_string().into_string().expect("cargo's folder has a UTF-8 path");
     assert_eq!(lines_of(&with_state(&state, &[]), b"a\nb\n"), ["a", "b"]);
     assert_eq!(lines_of(&with_state(&state, &[]), b"b\nc\n"), ["c"]);
     // the state knows its window
     assert_eq!(lines_of(&["dedup", "--state", &state], b"a\nc\nd\n"), ["d"]);
-    let folder = std::path::Path::new(&state).parent().expect("a folder");
-    let left: Vec<_> = fs::read_dir(folder)
+    let left: Vec<_> = fs::read_dir(folder.path())
         .expect("the folder is there")
         .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
         .filter(|name| name.starts_with(".timebloom-"))
