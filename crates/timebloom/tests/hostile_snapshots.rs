@@ -55,6 +55,36 @@ fn every_flipped_bit_is_noticed() {
     }
 }
 
+/// An item of a generation that ends between ticks would be held longer than the bound on overstay says. No filter makes such
+/// a generation, and none that claims to have one is loaded.
+#[test]
+fn generations_that_end_between_ticks_are_errors() {
+    const TICK: u64 = 1 << 14; // of windows of an hour
+    let hour = Duration::from_secs(3_600);
+    let mut filter = TimeBloom::builder(hour).hashes_and_aging(9, 31).seed(1).build().unwrap();
+    let start = Timestamp::from_nanos(1 << 60);
+    let end = start.as_nanos() + u64::try_from(hour.as_nanos()).unwrap() / 31 - 1;
+    let last_tick = Timestamp::from_nanos(end - end % TICK);
+    assert!(last_tick.as_nanos() < end, "there are times between the last tick and the end");
+    filter.insert_at("a", start).unwrap();
+    assert!(!filter.is_shift_due_at(last_tick));
+    filter.insert_at("b", last_tick).unwrap();
+    let later_by = |nanos: u64| {
+        let mut bytes = filter.to_bytes();
+        // the time of the last insertion, and the clock
+        for place in [56, 104] {
+            bytes[place..place + 8].copy_from_slice(&(last_tick.as_nanos() + nanos).to_le_bytes());
+        }
+        reseal(&mut bytes);
+        TimeBloom::from_bytes(&bytes)
+    };
+    assert!(later_by(0).is_ok(), "as it was");
+    for nanos in [1, end % TICK, end % TICK + 1] {
+        let error = later_by(nanos).expect_err("beyond the last tick");
+        assert!(error.to_string().contains("after the end of its generation"), "{error}");
+    }
+}
+
 /// One damage, of the kinds that storage and transfers do.
 fn damage(file: &mut Vec<u8>, others: &[Vec<u8>], random: &mut fastrand::Rng) {
     match random.u32(..6) {

@@ -46,9 +46,11 @@ impl Window {
                     self.oldest_bound, self.generation_started
                 ));
             }
-            if newest > config.end_of_generation(self.generation_started) {
-                let age = newest.nanos_since(self.generation_started);
-                return Err(format!("I5: the generation is {age} ns old, beyond its shift interval"));
+            let end = config.end_of_generation(self.generation_started);
+            if newest > end {
+                return Err(format!(
+                    "I5: the last insertion, at {newest:?}, is after the end of its generation, {end:?}"
+                ));
             }
         }
         if ![self.rate, self.steady_rate].iter().all(|rate| rate.is_finite() && *rate >= 0.0) {
