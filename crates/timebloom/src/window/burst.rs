@@ -13,16 +13,18 @@ const SHARE: f64 = 0.2;
 /// Less than this share of the allowed rate is not enough for a burst.
 const LEAST: f64 = 0.01;
 
-/// Slices for a burst have room for so many times what was seen of it ...
+/// Slices for a burst have room for so many times what was seen of it.
 const GROWTH: f64 = 5.0;
-/// ... or for so many times, while these are no more than so many items ...
+
+/// They have more where it takes little. In any filter: for so many times what was seen, up to so many items.
 const SMALL_GROWTH: f64 = 14.0;
 const SMALL_ITEMS: f64 = 1_300.0;
-/// ... or for so many times what the window held before it, or was expected to, up to so many items, and up to so many times
-/// what was seen.
-const GROWTH_OF_WINDOW: f64 = 6.0;
-const ITEMS_OF_WINDOW: f64 = 16_384.0;
+
+/// In one that holds many items: for so many times what was seen, up to so many items, and up to so many times what the
+/// window held before or is expected to.
 const MOST_GROWTH: f64 = 80.0;
+const MOST_ITEMS: f64 = 16_384.0;
+const TIMES_WINDOW: f64 = 6.0;
 
 /// `k` new slices of one size for a burst: all its items go into one generation, until it has spent its part of the
 /// allowed rate or its time. That takes half of the bits that slices for several generations would.
@@ -48,8 +50,8 @@ pub(super) fn opening(window: &Window, observed: &Observed, row: &Row<'_>) -> Op
     let held = held.max(config.expected_items) as f64;
     // what is little for this filter is cheap to overrate, and fewer slices are quicker to look at
     let little_for_any = SMALL_ITEMS.min(SMALL_GROWTH * seen);
-    let little = ITEMS_OF_WINDOW.min(GROWTH_OF_WINDOW * held).min(MOST_GROWTH * seen).max(little_for_any);
-    let items = (GROWTH * seen).max(little.min(observed.current));
+    let little_for_this = MOST_ITEMS.min(MOST_GROWTH * seen).min(TIMES_WINDOW * held);
+    let items = (GROWTH * seen).max(little_for_any.max(little_for_this).min(observed.current));
     let slices = vec![config.slice_bits(items / load); config.plan.hashes()];
     let wanted = config.generation_size(2.0 * items);
     let forecast = row.forecast(&config.plan, &slices);
