@@ -3,7 +3,7 @@
 //! Symbols: `k` = `hashes`, `l` = `aging_slices`, a load `a` = items a bit of a full slice.
 
 use super::run::{worst_case_fills, worst_case_rate};
-use crate::hash::MAX_HASHES;
+use crate::hash::{MAX_HASHES, wide_product};
 
 /// The proportions of a filter: what the planner decides from the target rate.
 ///
@@ -28,6 +28,8 @@ pub struct Plan {
     pub(super) target_load: f64,
     /// See [`crowding`].
     pub(super) crowding: f64,
+    /// See [`reciprocal`].
+    pub(super) aging_reciprocal: u64,
 }
 
 impl Plan {
@@ -55,6 +57,14 @@ impl Plan {
     /// Aging slices (l): the window is divided into this many generations. In `1..=MAX_AGING_SLICES`.
     pub fn aging_slices(&self) -> usize {
         self.aging_slices
+    }
+
+    /// `span / l`, in whole numbers.
+    pub(crate) fn share_of(&self, span: u64) -> u64 {
+        // every shift asks several times, and dividing takes some processors forty steps
+        let (_, share) = wide_product(span, self.aging_reciprocal);
+        let left = span - share * self.aging_slices as u64;
+        share + u64::from(left >= self.aging_slices as u64)
     }
 
     /// Slices at a constant rate (k + l).
@@ -107,6 +117,11 @@ impl Plan {
     }
 }
 
+/// 2^64 divided by a number, or a little less: a product with it is at most one short of a quotient.
+pub(super) fn reciprocal(divisor: usize) -> u64 {
+    u64::MAX / divisor as u64
+}
+
 pub(super) fn bits_per_item(hashes: usize, aging_slices: usize, load: f64) -> f64 {
     let (k, l) = (hashes as f64, aging_slices as f64);
     k * (k + l) / (l * load)
@@ -137,6 +152,29 @@ fn expected_probes(hashes: usize, fills: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_quotients() {
+        for aging_slices in 1..=Plan::MAX_AGING_SLICES {
+            let l = aging_slices as usize;
+            let plan = Plan {
+                rate: 0.01,
+                hashes: 9,
+                aging_slices: l,
+                full_load: 0.5,
+                target_load: 0.5,
+                crowding: 1.0,
+                aging_reciprocal: reciprocal(l),
+            };
+            let l = u64::from(aging_slices);
+            for quotient in [0, 1, 1_000_000_007, u64::MAX / l] {
+                let first = quotient * l;
+                for span in [first, first + (l - 1).min(u64::MAX - first), first.saturating_sub(1)] {
+                    assert_eq!(plan.share_of(span), span / l, "{span} / {l}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn probes_are_those_of_the_algorithm() {

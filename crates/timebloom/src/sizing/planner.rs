@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::crowding::{LANES, crowding};
 use super::levels::levels;
-use super::plan::{Plan, bits_per_item};
+use super::plan::{Plan, bits_per_item, reciprocal};
 use super::run::worst_case_rate;
 use crate::num::floor_u32;
 
@@ -227,7 +227,8 @@ fn pair(rate: f64, hashes: u32, aging_slices: u32) -> Result<Plan, PlanError> {
     }
     let full_load = load_for(rate, hashes, aging_slices, EXACT);
     let crowding = crowding(hashes, target_load);
-    Ok(Plan { rate, hashes, aging_slices, full_load, target_load, crowding })
+    let aging_reciprocal = reciprocal(aging_slices);
+    Ok(Plan { rate, hashes, aging_slices, full_load, target_load, crowding, aging_reciprocal })
 }
 
 /// Fewer hash functions than this are used only when asked for: a time window cannot follow its stream with them.

@@ -61,7 +61,7 @@ impl Config {
 
     /// The target time between shifts: `span / l`, in nanoseconds.
     pub(crate) fn target_shift_interval(&self) -> u64 {
-        (self.span / self.plan.aging_slices() as u64).max(1)
+        self.plan.share_of(self.span).max(1)
     }
 
     /// The last moment of a generation that started at `start`. The paper's take as long as they take.
