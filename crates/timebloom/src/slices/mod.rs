@@ -252,7 +252,13 @@ impl Slices {
     /// How many slices, from the youngest on, saw an insertion at `oldest` or later.
     #[inline]
     pub(crate) fn since(&self, oldest: Timestamp) -> usize {
-        if oldest <= self.all_since { self.len() } else { self.some_since(oldest) }
+        if self.are_all_since(oldest) { self.len() } else { self.some_since(oldest) }
+    }
+
+    /// Whether all slices saw an insertion at `oldest` or later.
+    #[inline]
+    pub(super) fn are_all_since(&self, oldest: Timestamp) -> bool {
+        oldest <= self.all_since
     }
 
     #[cold]

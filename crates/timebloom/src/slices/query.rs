@@ -17,8 +17,10 @@ impl Slices {
     #[inline]
     pub(crate) fn has_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            return super::simd::has_run_in_wide(&self.panels, wide, hash, self.since(oldest), self.hashes.into());
+        if let Way::Wide(wide) = &self.way
+            && self.are_all_since(oldest)
+        {
+            return super::simd::has_run_in_wide(&self.panels, wide, hash, self.hashes.into());
         }
         self.has_any_run_since(hash, oldest)
     }
@@ -35,8 +37,8 @@ impl Slices {
     #[inline]
     pub(crate) fn has_awaited_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         match self.way {
-            Way::Wide(_) => self.has_run_since(hash, oldest),
-            Way::Any | Way::Long(_) => self.has_run(hash, 0..self.since(oldest)),
+            Way::Wide(_) if self.are_all_since(oldest) => self.has_run_since(hash, oldest),
+            _ => self.has_run(hash, 0..self.since(oldest)),
         }
     }
 
@@ -65,12 +67,11 @@ impl Slices {
         let mut found = [0; AT_ONCE];
         self.matches_each(hashes, live, &mut found);
         let inside = u64::MAX >> (64 - live);
-        let found = found.map(|found| found & inside);
         #[cfg(target_arch = "x86_64")]
         if super::probe::is_fast() {
-            return super::simd::have_runs(&found, self.hashes.into());
+            return super::simd::have_runs(&found, inside, self.hashes.into());
         }
-        have_runs(&found, self.hashes.into())
+        have_runs(&found, inside, self.hashes.into())
     }
 
     /// [`matches`](Self::matches) without what is left of an earlier slice.
@@ -153,13 +154,17 @@ impl Slices {
     }
 }
 
-/// Which of these have a run of `length` set bits.
+/// Which of these have a run of `length` set bits among those `inside`.
 #[inline(always)] // with the instructions of the caller
-pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
+pub(super) fn have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bool; AT_ONCE] {
+    let mut answers = [false; AT_ONCE];
+    // loops: what `map` calls has only the instructions of any machine
+    let each = answers.iter_mut().zip(found);
     match more_than_eight(length) {
-        Some(more) => found.map(|found| runs_of_eight_and(more, found)).map(|runs| runs != 0),
-        None => found.map(|found| has_any_run(found, length)),
+        Some(more) => each.for_each(|(answer, found)| *answer = runs_of_eight_and(more, found & inside) != 0),
+        None => each.for_each(|(answer, found)| *answer = has_any_run(found & inside, length)),
     }
+    answers
 }
 
 /// Whether there is a run of `length` set bits.

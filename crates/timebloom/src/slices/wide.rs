@@ -5,10 +5,10 @@
 
 use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
-/// What is known of the first four panels of a row of wide ones.
+/// What is known of the first panels of a row of wide ones: of four that are looked at together, and of a fifth.
 ///
-/// The bytes of their slices come in two halves: those of lanes 0, 1, 4 and 5 of each panel, and those of lanes 2, 3, 6 and
-/// 7.
+/// The bytes of the slices of four come in two halves: those of lanes 0, 1, 4 and 5 of each panel, and those of lanes 2, 3,
+/// 6 and 7.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wide {
     /// For both halves: which of its bytes is that of the youngest slice, of the next, and so on. What comes after the
@@ -16,8 +16,10 @@ pub(super) struct Wide {
     pub(super) by_age: [[u8; HALF]; 2],
     /// For both halves: the positions of the slices in the row, a bit each.
     pub(super) ages: [u64; 2],
-    /// The panels, by their ids.
-    panels: [u16; FOUR],
+    /// For the fifth panel: which of its lanes, in the order of [`BY_SEAT`], is that of the youngest slice, and so on.
+    pub(super) fifth: [u32; MAX_WIDTH],
+    /// The panels, by their ids: of no fifth one, the fourth again.
+    panels: [u16; FOUR + 1],
 }
 
 /// Panels that are looked at together.
@@ -28,13 +30,17 @@ const HALF: usize = 16;
 
 impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(super) const BYTES: usize = 56;
+    pub(super) const BYTES: usize = 96;
 
     /// Rows of fewer than four panels have nothing to be known.
     pub(super) fn of(panels: &[Panel]) -> Self {
         let mut wide = Wide::default();
-        let Some(panels) = panels.first_chunk::<FOUR>() else { return wide };
-        wide.panels = panels.each_ref().map(Panel::id);
+        let Some(ids) = ids_of(panels) else { return wide };
+        wide.panels = ids;
+        let (panels, others) = panels.split_at(FOUR);
+        if let Some(fifth) = others.first() {
+            wide.fifth = BY_SEAT[usize::from(fifth.youngest())];
+        }
         // the byte of the slice at each position in the row
         let mut bytes = [0; 64];
         for (panel, first) in panels.iter().zip([0, 4, 8, 12]) {
@@ -58,8 +64,7 @@ impl Wide {
     /// Goes on with one more slice, opened in the first panel, if the panels are those that it knows. In most shifts of a
     /// steady row they are.
     pub(super) fn push(&mut self, panels: &[Panel]) -> bool {
-        let Some(panels) = panels.first_chunk::<FOUR>() else { return false };
-        if self.panels != panels.each_ref().map(Panel::id) {
+        if ids_of(panels) != Some(self.panels) {
             return false;
         }
         let lane = panels[0].lane(0);
@@ -81,12 +86,32 @@ impl Wide {
     /// Whether panels are the same and slices have the same order, whatever stands behind the last.
     pub(super) fn is_same_as(&self, other: &Wide) -> bool {
         let slices = other.ages.map(|ages| ages.count_ones() as usize);
-        (self.panels, self.ages) == (other.panels, other.ages)
+        (self.panels, self.ages, self.fifth) == (other.panels, other.ages, other.fifth)
             && (0..2).all(|half| self.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
     }
 }
 
 const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
+
+/// The ids of the panels that are known of.
+fn ids_of(panels: &[Panel]) -> Option<[u16; FOUR + 1]> {
+    let [a, b, c, d, ..] = panels else { return None };
+    Some([a, b, c, d, panels.get(FOUR).unwrap_or(d)].map(Panel::id))
+}
+
+/// The lanes of a panel, from the youngest slice on, by its seat, where they come in the order of the halves: 0, 1, 4, 5, 2,
+/// 3, 6, 7.
+pub(super) static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
+    let places = [0, 1, 4, 5, 2, 3, 6, 7];
+    let mut by_seat = [[0; MAX_WIDTH]; MAX_WIDTH];
+    let mut index = 0;
+    while index < MAX_WIDTH * MAX_WIDTH {
+        let (youngest, older) = (index / MAX_WIDTH, index % MAX_WIDTH);
+        by_seat[youngest][older] = places[(youngest + older) % MAX_WIDTH];
+        index += 1;
+    }
+    by_seat
+};
 
 /// Which of the halves has the bytes of this lane.
 fn half_of(lane: usize) -> usize {

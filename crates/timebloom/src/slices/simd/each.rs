@@ -114,7 +114,7 @@ pub(super) fn matches_each(panels: &[Panel], hashes: &[ItemHash], found: &mut [u
 pub(super) fn check_and_set(panels: &mut [Panel], hashes: &[ItemHash], inside: u64, length: u32) -> [bool; AT_ONCE] {
     let mut found = [0; AT_ONCE];
     find_and_set_in_all(panels, &Items::of(hashes), &mut found);
-    query::have_runs(&found.map(|found| found & inside), length)
+    query::have_runs(&found, inside, length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]

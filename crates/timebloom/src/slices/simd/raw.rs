@@ -40,12 +40,12 @@ calls! {
     matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Found = super::read::matches_long;
     /// Which slices of a panel have the item's bit, youngest lowest.
     read(panel: &Panel, hash: ItemHash) -> u32 = super::read::read;
-    /// Which items have a run among what was found.
-    have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] = super::read::have_runs;
+    /// Which items have a run among what was found `inside`.
+    have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bool; AT_ONCE] = super::read::have_runs;
 
-    /// Whether some `length` consecutive ones of the first `live` slices of a wide row have the item's bit.
-    has_run_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash, live: usize, length: u32) -> bool = super::wide::has_run;
-    /// [`matches_each`] for a wide row. Bits behind the last slice mean nothing.
+    /// Whether some `length` consecutive slices of a wide row have the item's bit.
+    has_run_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash, length: u32) -> bool = super::wide::has_run;
+    /// [`matches_each`] for a wide row.
     matches_each_in_wide(panels: &[Panel], row: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE])
         = super::wide::matches_each;
     /// The same for a row that is too large for the nearer caches.

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::super::long::{Found, Long};
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE};
+use super::super::wide::{BY_SEAT, Wide};
 use super::bits::{Bits, bits_of, places};
 use super::raw::{Line, vector};
 use crate::hash::ItemHash;
@@ -39,8 +40,8 @@ pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-pub(super) fn have_runs(found: &[u64; AT_ONCE], length: u32) -> [bool; AT_ONCE] {
-    query::have_runs(found, length)
+pub(super) fn have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bool; AT_ONCE] {
+    query::have_runs(found, inside, length)
 }
 
 /// Which of the first 64 slices have the item's bit, of those of a panel.
@@ -90,32 +91,18 @@ fn zeros(numbers: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
 }
 
-/// Which slices of a panel of eight lack the item's bit, given what its line has.
+/// Which slices of a panel of eight have the item's bit, given what its line has.
 #[target_feature(enable = "avx2,bmi2")]
-pub(super) fn missing_of_one(panel: &Panel, halves: __m256i) -> u64 {
-    let missing = zeros(_mm256_permutevar8x32_epi32(halves, from_youngest_in(panel)));
+pub(super) fn found_by_one(panel: &Panel, halves: __m256i) -> u64 {
+    found_by_eight(&InEight::of(panel), panel, halves)
+}
+
+/// The same, given where its lanes are.
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn found_by_eight(slices: &InEight, panel: &Panel, halves: __m256i) -> u64 {
     // lanes without a slice have no place to go to
-    _pdep_u64(missing.into(), panel.ages)
+    _pdep_u64(slices.found_in(halves).into(), panel.ages)
 }
-
-/// Where the lanes of a panel of eight are among its [`halves`], that of the youngest slice first.
-#[target_feature(enable = "avx2")]
-fn from_youngest_in(panel: &Panel) -> __m256i {
-    vector(&BY_SEAT[usize::from(panel.youngest())])
-}
-
-/// The same for each seat of the youngest slice.
-static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
-    let places = [0, 1, 4, 5, 2, 3, 6, 7];
-    let mut by_seat = [[0; MAX_WIDTH]; MAX_WIDTH];
-    let mut index = 0;
-    while index < MAX_WIDTH * MAX_WIDTH {
-        let (youngest, older) = (index / MAX_WIDTH, index % MAX_WIDTH);
-        by_seat[youngest][older] = places[(youngest + older) % MAX_WIDTH];
-        index += 1;
-    }
-    by_seat
-};
 
 /// The slices of a panel of eight lanes.
 pub(super) struct InEight {
@@ -126,13 +113,25 @@ pub(super) struct InEight {
 impl InEight {
     #[target_feature(enable = "avx2")]
     pub(super) fn of(panel: &Panel) -> Self {
-        InEight { order: from_youngest_in(panel) }
+        InEight { order: vector(&BY_SEAT[usize::from(panel.youngest())]) }
+    }
+
+    /// Those of the fifth panel of a wide row.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of_fifth(wide: &Wide) -> Self {
+        InEight { order: vector(&wide.fifth) }
     }
 
     /// Which of them have the item's bit, youngest lowest; those above the last mean nothing.
     #[target_feature(enable = "avx2")]
     pub(super) fn found(&self, line: Line, bits: Bits) -> u32 {
-        !zeros(_mm256_permutevar8x32_epi32(halves(line, bits), self.order))
+        self.found_in(halves(line, bits))
+    }
+
+    /// The same, given what the line has.
+    #[target_feature(enable = "avx2")]
+    fn found_in(&self, halves: __m256i) -> u32 {
+        !zeros(_mm256_permutevar8x32_epi32(halves, self.order))
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::query::{AT_ONCE, is_run_in};
 use super::super::wide::{FOUR, Wide};
 use super::bits::bits_of;
 use super::raw::{Line, prefetch, vector};
-use super::read::{halves, halves_in, missing_of_one};
+use super::read::{InEight, found_by_eight, found_by_one, halves, halves_in};
 use crate::hash::ItemHash;
 
 /// A row of as many wide panels as those have that are asked for most: at an error rate of 0.01, in the fastest of plans for
@@ -32,41 +32,33 @@ impl<'a> Row<'a> {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
+pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
     match Row::of(panels) {
-        Row::Five(panels) => has_run_within(!missing_in_some(panels, wide, hash), live, length),
-        Row::Four(_) | Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, live, length),
+        Row::Five(panels) => is_run_in(found_in_some(panels, wide, hash), length),
+        Row::Four(_) | Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, length),
     }
 }
 
 /// Away from the short way.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline(never)]
-fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, live: usize, length: u32) -> bool {
-    let missing = match Row::of(panels) {
-        Row::Four(panels) => missing_in_some(panels, wide, hash),
-        Row::Six(panels) => missing_in_some(panels, wide, hash),
-        Row::Five(_) | Row::Other => missing_in_any(panels, wide, hash),
+fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+    let found = match Row::of(panels) {
+        Row::Four(panels) => found_in_some(panels, wide, hash),
+        Row::Six(panels) => found_in_some(panels, wide, hash),
+        Row::Five(_) | Row::Other => found_in_any(panels, wide, hash),
     };
-    has_run_within(!missing, live, length)
-}
-
-/// Whether there is a run of `length` among the first `live` bits.
-#[target_feature(enable = "bmi2")]
-fn has_run_within(found: u64, live: usize, length: u32) -> bool {
-    #[allow(clippy::cast_possible_truncation)] // at most 64
-    let live = live as u32;
-    is_run_in(_bzhi_u64(found, live), length)
+    is_run_in(found, length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     let items = found.iter_mut().zip(hashes);
     match Row::of(panels) {
-        Row::Four(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
-        Row::Five(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
-        Row::Six(panels) => items.for_each(|(found, &hash)| *found = !missing_in_some(panels, wide, hash)),
-        Row::Other => items.for_each(|(found, &hash)| *found = !missing_in_any(panels, wide, hash)),
+        Row::Four(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
+        Row::Five(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
+        Row::Six(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
+        Row::Other => items.for_each(|(found, &hash)| *found = found_in_any(panels, wide, hash)),
     }
 }
 
@@ -114,43 +106,47 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool>(
     }
     for ((found, lines), &hash) in found.iter_mut().zip(&all_lines).zip(hashes) {
         let bits = bits_of(shared_fields(hash));
-        *found = !missing_of_some(panels, wide, lines.map(|line| halves(line, bits)));
+        *found = found_by_some(panels, wide, lines.map(|line| halves(line, bits)));
     }
 }
 
-/// Which slices lack the item's bit, in any wide row.
+/// Which slices have the item's bit, in any wide row.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+fn found_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     let (four, others) = panels.split_first_chunk().map_or((None, panels), |(four, others)| (Some(four), others));
-    let missing = four.map_or(0, |four| missing_in_some::<FOUR>(four, wide, hash));
-    others.iter().fold(missing, |missing, panel| missing | missing_of_one(panel, halves_in(panel, hash, bits)))
+    let found = four.map_or(0, |four| found_in_some::<FOUR>(four, wide, hash));
+    others.iter().fold(found, |found, panel| found | found_by_one(panel, halves_in(panel, hash, bits)))
 }
 
 /// The same for a row of four panels or more: without loops.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
+fn found_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
-    missing_of_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
+    found_by_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
 }
 
 /// The same, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_of_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
+fn found_by_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
     const { assert!(PANELS >= FOUR) };
-    let mut missing = missing_of_four([halves[0], halves[1], halves[2], halves[3]], wide);
-    for place in FOUR..PANELS {
-        missing |= missing_of_one(&panels[place], halves[place]);
+    let mut found = found_by_four([halves[0], halves[1], halves[2], halves[3]], wide);
+    if PANELS > FOUR {
+        found |= found_by_eight(&InEight::of_fifth(wide), &panels[FOUR], halves[FOUR]);
     }
-    missing
+    for place in FOUR + 1..PANELS {
+        found |= found_by_one(&panels[place], halves[place]);
+    }
+    found
 }
 
-/// Which slices of the first four panels lack the item's bit, given what their lines have.
+/// Which slices of the first four panels have the item's bit, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
-fn missing_of_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
+fn found_by_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
     // words that are half as long become a quarter, then a byte, and stay 0 or something else. They come as `Wide` says
     let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     let by_age = _mm256_shuffle_epi8(bytes, vector(&wide.by_age));
     let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(by_age, _mm256_setzero_si256())).cast_unsigned();
-    _pdep_u64(missing.into(), wide.ages[0]) | _pdep_u64((missing >> 16).into(), wide.ages[1])
+    // bytes behind the last have no place to go to
+    _pdep_u64((!missing).into(), wide.ages[0]) | _pdep_u64((!missing >> 16).into(), wide.ages[1])
 }
