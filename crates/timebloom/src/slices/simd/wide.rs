@@ -64,24 +64,25 @@ pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], f
 
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+    // with more lines on their way, a processor would wait for them and find nothing else to do
     if panels.iter().any(Panel::is_remote) {
-        matches_each_asked::<true>(panels, wide, hashes, found);
+        matches_each_asked::<true, 8>(panels, wide, hashes, found);
     } else {
-        matches_each_asked::<false>(panels, wide, hashes, found);
+        matches_each_asked::<false, 4>(panels, wide, hashes, found);
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_each_asked<const REMOTE: bool>(
+fn matches_each_asked<const REMOTE: bool, const AHEAD: usize>(
     panels: &[Panel],
     wide: &Wide,
     hashes: &[ItemHash],
     found: &mut [u64; AT_ONCE],
 ) {
     match Row::of(panels) {
-        Row::Four(panels) => matches_each_in_some::<4, REMOTE>(panels, wide, hashes, found),
-        Row::Five(panels) => matches_each_in_some::<5, REMOTE>(panels, wide, hashes, found),
-        Row::Six(panels) => matches_each_in_some::<6, REMOTE>(panels, wide, hashes, found),
+        Row::Four(panels) => matches_each_in_some::<4, REMOTE, AHEAD>(panels, wide, hashes, found),
+        Row::Five(panels) => matches_each_in_some::<5, REMOTE, AHEAD>(panels, wide, hashes, found),
+        Row::Six(panels) => matches_each_in_some::<6, REMOTE, AHEAD>(panels, wide, hashes, found),
         Row::Other => {
             prefetch(panels, hashes);
             matches_each(panels, wide, hashes, found);
@@ -89,24 +90,32 @@ fn matches_each_asked<const REMOTE: bool>(
     }
 }
 
-/// First asks for the lines of all items, and remembers where they are.
+/// Asks for the lines of so many items ahead, and remembers where they are.
 #[target_feature(enable = "avx2,bmi2")]
-fn matches_each_in_some<const PANELS: usize, const REMOTE: bool>(
+fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: usize>(
     panels: &[Panel; PANELS],
     wide: &Wide,
     hashes: &[ItemHash],
     found: &mut [u64; AT_ONCE],
 ) {
-    let mut all_lines = [panels.each_ref().map(|panel| Line::of_eight(panel, 0)); AT_ONCE];
-    for (lines, &hash) in all_lines.iter_mut().zip(hashes) {
-        for (line, panel) in lines.iter_mut().zip(panels) {
-            *line = Line::of_eight(panel, panel.line(hash));
+    let ask = |hash: ItemHash| {
+        panels.each_ref().map(|panel| {
+            let line = Line::of_eight(panel, panel.line(hash));
             line.prefetch::<REMOTE>();
-        }
+            line
+        })
+    };
+    let mut asked = [panels.each_ref().map(|panel| Line::of_eight(panel, 0)); AHEAD];
+    for (lines, &hash) in asked.iter_mut().zip(hashes) {
+        *lines = ask(hash);
     }
-    for ((found, lines), &hash) in found.iter_mut().zip(&all_lines).zip(hashes) {
+    for (place, (found, &hash)) in found.iter_mut().zip(hashes).enumerate() {
+        let lines = &mut asked[place % AHEAD];
         let bits = bits_of(shared_fields(hash));
         *found = found_by_some(panels, wide, lines.map(|line| halves(line, bits)));
+        if let Some(&next) = hashes.get(place + AHEAD) {
+            *lines = ask(next);
+        }
     }
 }
 
