@@ -162,6 +162,10 @@ impl Slices {
     /// others mean nothing.
     #[inline]
     pub(super) fn matches(&self, hash: ItemHash, live: usize) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Wide(wide) = &self.way {
+            return super::simd::matches_in_wide(&self.panels, wide, hash);
+        }
         let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
@@ -388,11 +392,15 @@ mod tests {
                     find(panels, wide, hashes, &mut found);
                     assert_eq!(found, expected);
                 }
-                let have_run = hashes.map(|hash| slices.has_run(hash, 0..slices.len()));
-                let in_wide = |hash| simd::has_run_in_wide(panels, wide, hash, slices.hashes.into());
+                assert_eq!(hashes.map(|hash| simd::matches_in_wide(panels, wide, hash)), expected);
+                let length = slices.hashes.into();
+                let have_run = expected.map(|found| is_run_in(found, length));
+                let in_wide = |hash| simd::has_run_in_wide(panels, wide, hash, length);
                 assert_eq!(hashes.map(in_wide), have_run);
                 for live in [slices.len(), live] {
-                    let have_run = hashes.map(|hash| slices.has_run(hash, 0..live));
+                    let inside = (0..live).fold(0, |inside, slice| inside | 1 << slice);
+                    let have_run = expected.map(|found| is_run_in(found & inside, length));
+                    assert_eq!(hashes.map(|hash| slices.has_run(hash, 0..live)), have_run);
                     assert_eq!(slices.has_runs(hashes, live), have_run);
                 }
             }

@@ -17,6 +17,6 @@ mod write;
 
 pub(super) use raw::{
     available, check_and_set, count_lanes, count_ones, has_run_in_wide, have_runs, matches, matches_each,
-    matches_each_in_far, matches_each_in_wide, matches_long, prefetch, read, set, set_all, set_all_in_wide, set_if_new,
-    set_in_wide,
+    matches_each_in_far, matches_each_in_wide, matches_in_wide, matches_long, prefetch, read, set, set_all,
+    set_all_in_wide, set_if_new, set_in_wide,
 };

@@ -45,6 +45,8 @@ calls! {
 
     /// Whether some `length` consecutive slices of a wide row have the item's bit.
     has_run_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash, length: u32) -> bool = super::wide::has_run;
+    /// [`matches`] for a wide row.
+    matches_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash) -> u64 = super::wide::matches;
     /// [`matches_each`] for a wide row.
     matches_each_in_wide(panels: &[Panel], row: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE])
         = super::wide::matches_each;

@@ -43,12 +43,17 @@ pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32
 #[target_feature(enable = "avx2,bmi2")]
 #[inline(never)]
 fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
-    let found = match Row::of(panels) {
+    is_run_in(matches(panels, wide, hash), length)
+}
+
+#[target_feature(enable = "avx2,bmi2")]
+pub(super) fn matches(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+    match Row::of(panels) {
         Row::Four(panels) => found_in_some(panels, wide, hash),
+        Row::Five(panels) => found_in_some(panels, wide, hash),
         Row::Six(panels) => found_in_some(panels, wide, hash),
-        Row::Five(_) | Row::Other => found_in_any(panels, wide, hash),
-    };
-    is_run_in(found, length)
+        Row::Other => found_in_any(panels, wide, hash),
+    }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
