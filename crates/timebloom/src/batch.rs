@@ -34,6 +34,7 @@ impl Hashed {
 }
 
 /// The hashes of `items`, in order, [`AT_ONCE`] at a time.
+#[inline]
 fn hashed<T: AsRef<[u8]>>(items: &[T], seed: u64) -> impl Iterator<Item = Hashed> {
     items.chunks(AT_ONCE).enumerate().map(move |(number, chunk)| {
         let mut hashes = [ItemHash::NONE; AT_ONCE];
@@ -69,10 +70,15 @@ fn check_in_order<F: Row, E>(
 }
 
 /// Appends to `seen` whether each item is in the first `live` slices.
+#[inline]
 fn look_up(slices: &Slices, hashes: &[ItemHash], live: usize, seen: &mut Vec<bool>) {
     seen.reserve(hashes.len());
     for some in hashes.chunks(AT_ONCE) {
-        seen.extend_from_slice(&slices.has_runs(some, live)[..some.len()]);
+        let answers = slices.has_runs(some, live);
+        match some.len() {
+            AT_ONCE => seen.extend(answers), // no call, since their number is known
+            fewer => seen.extend_from_slice(&answers[..fewer]),
+        }
     }
 }
 
@@ -128,6 +134,7 @@ impl TimeBloom {
     }
 
     /// [`insert_batch_at`](Self::insert_batch_at) for hashes.
+    #[inline]
     pub fn insert_hashes_at(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), BatchFull> {
         Ok(self.window.insert_all(hashes, now)?)
     }
@@ -266,6 +273,7 @@ impl TimeBloom {
         self.look_up(hashes, now, seen);
     }
 
+    #[inline]
     fn look_up(&self, hashes: &[ItemHash], now: Timestamp, seen: &mut Vec<bool>) {
         look_up(&self.window.slices, hashes, self.window.live(now), seen);
     }
@@ -294,6 +302,7 @@ impl CountBloom {
     }
 
     /// [`insert_batch`](Self::insert_batch) for hashes.
+    #[inline]
     pub fn insert_hashes(&mut self, hashes: &[ItemHash]) {
         let mut left = hashes;
         while !left.is_empty() {
@@ -395,6 +404,7 @@ impl CountBloom {
         self.look_up(hashes, seen);
     }
 
+    #[inline]
     fn look_up(&self, hashes: &[ItemHash], seen: &mut Vec<bool>) {
         look_up(&self.slices, hashes, self.live(self.capacity), seen);
     }

@@ -262,6 +262,7 @@ impl Slices {
     }
 
     #[cold]
+    #[inline]
     fn some_since(&self, oldest: Timestamp) -> usize {
         if self.newest < oldest {
             return 0;
@@ -295,6 +296,7 @@ impl Slices {
     }
 
     /// [`insert`](Self::insert) for several items, the last of them at `now`.
+    #[inline]
     pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) {
         for some in hashes.chunks(AT_ONCE) {
             if self.clearing.is_some() {

@@ -188,8 +188,12 @@ impl Slices {
     pub(super) fn matches_each(&self, hashes: &[ItemHash], live: usize, found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
         if let Way::Wide(wide) = &self.way {
-            let find = if self.is_far() { super::simd::matches_each_in_far } else { super::simd::matches_each_in_wide };
-            return find(&self.panels, wide, hashes, found);
+            if self.is_far() {
+                super::simd::matches_each_in_far(&self.panels, wide, hashes, found);
+            } else {
+                super::simd::matches_each_in_wide(&self.panels, wide, hashes, found);
+            }
+            return;
         }
         let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
@@ -241,6 +245,7 @@ impl Slices {
     }
 
     /// [`set_bits`](Self::set_bits) for several items, while no slice is being cleared.
+    #[inline]
     pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
         debug_assert!(self.clearing.is_none(), "each item may have something to clear");
         #[cfg(target_arch = "x86_64")]
@@ -260,18 +265,19 @@ impl Slices {
     pub(super) fn set_each(&mut self, hashes: &[ItemHash], inside: u64, repeats: Repeats) -> Option<[bool; AT_ONCE]> {
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
-            let set = match repeats {
-                Repeats::Refresh => super::simd::check_and_set,
-                Repeats::Keep => super::simd::set_if_new,
-            };
-            return Some(set(&mut self.panels, hashes, inside, self.hashes.into()));
+            let (panels, length) = (&mut self.panels, self.hashes.into());
+            return Some(match repeats {
+                Repeats::Refresh => super::simd::check_and_set(panels, hashes, inside, length),
+                Repeats::Keep => super::simd::set_if_new(panels, hashes, inside, length),
+            });
         }
         let _ = (hashes, inside, repeats);
         None
     }
 
     /// [`set_bits`](Self::set_bits) for any row. Away from the short way.
-    #[inline(never)]
+    #[cold]
+    #[inline]
     fn set_any_bits(&mut self, hash: ItemHash) {
         if self.clearing.is_some() {
             self.clear_for(hash);

@@ -26,7 +26,8 @@ impl Slices {
     }
 
     /// [`has_run_since`](Self::has_run_since) for any row. Away from the short way.
-    #[inline(never)]
+    #[cold]
+    #[inline]
     fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
         let live = self.since(oldest);
         self.prefetch_many(hash, live);
@@ -56,6 +57,7 @@ impl Slices {
     }
 
     /// [`has_run`](Self::has_run) in the first `live` slices, for up to [`AT_ONCE`] items.
+    #[inline]
     pub(crate) fn has_runs(&self, hashes: &[ItemHash], live: usize) -> [bool; AT_ONCE] {
         let mut answers = [false; AT_ONCE];
         if !(self.hashes()..=64).contains(&live) || self.clearing.is_some() {

@@ -178,6 +178,7 @@ impl Window {
     }
 
     /// Insertions that may still come before a shift.
+    #[inline]
     pub(crate) fn inserts_until_shift(&self) -> u64 {
         self.generation_size.saturating_sub(self.slices.generation_items())
     }
@@ -191,6 +192,7 @@ impl Window {
     }
 
     /// Records several items at `now`. When one is rejected, tells how many were not.
+    #[inline]
     pub(crate) fn insert_all(&mut self, hashes: &[ItemHash], now: Timestamp) -> Result<(), (usize, Full)> {
         let mut left = hashes;
         while !left.is_empty() {

@@ -13,6 +13,7 @@ pub(super) struct Bits {
 
 /// The bits that an item's fields name.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn bits_of(fields: u64) -> Bits {
     let places = places(fields);
     Bits { low: bits_at(places), high: bits_at(_mm_shuffle_epi32::<1>(places)) }
@@ -20,18 +21,21 @@ pub(super) fn bits_of(fields: u64) -> Bits {
 
 /// The bits that the first four of an item's fields name.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn bits_of_four(fields: u64) -> __m256i {
     bits_at(places(fields))
 }
 
 /// What an item's fields say: six bits of each.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn places(fields: u64) -> __m128i {
     _mm_cvtsi64_si128((fields & 0x3f3f_3f3f_3f3f_3f3f).cast_signed())
 }
 
 /// A word for each of the first four bytes, with the one bit that it names, counted from the highest.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn bits_at(places: __m128i) -> __m256i {
     _mm256_srlv_epi64(_mm256_set1_epi64x(i64::MIN), _mm256_cvtepu8_epi64(places))
 }

@@ -122,6 +122,7 @@ impl<'a> Line<'a> {
 
     /// Its first four words: some are of the next line if the panel has fewer lanes.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn low(self) -> __m256i {
         // SAFETY: behind the last line there are as many words as make its vectors whole; unaligned load
         unsafe { _mm256_loadu_si256(self.words.cast()) }
@@ -129,6 +130,7 @@ impl<'a> Line<'a> {
 
     /// The next four, of a panel of more than four lanes.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn high(self) -> __m256i {
         // SAFETY: as above
         unsafe { _mm256_loadu_si256(self.words.add(4).cast()) }
@@ -169,6 +171,7 @@ impl<'a> LineMut<'a> {
 
     /// Sets bits of the first four words. Those of the next line stay as they are if none of theirs are among the bits.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn set_low(&mut self, bits: __m256i) {
         // SAFETY: behind the last line there are as many words as make its vectors whole, borrowed with the panel
         unsafe { set_in(self.words.cast(), bits) };
@@ -176,6 +179,7 @@ impl<'a> LineMut<'a> {
 
     /// The same for the next four, of a panel of more than four lanes.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn set_high(&mut self, bits: __m256i) {
         // SAFETY: as above
         unsafe { set_in(self.words.add(4).cast(), bits) };
@@ -188,6 +192,7 @@ impl<'a> LineMut<'a> {
 ///
 /// The words can be read and written.
 #[target_feature(enable = "avx2")]
+#[inline]
 unsafe fn set_in(words: *mut __m256i, bits: __m256i) {
     // SAFETY: the caller's promise; unaligned load and store
     unsafe { _mm256_storeu_si256(words, _mm256_or_si256(_mm256_loadu_si256(words), bits)) };
@@ -214,6 +219,7 @@ fn has_whole_vectors(panel: &Panel, line: usize) -> bool {
 
 /// Thirty-two bytes as a vector.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn vector<T: Plain>(bytes: &T) -> __m256i {
     const { assert!(size_of::<T>() == size_of::<__m256i>()) };
     // SAFETY: so many readable bytes, each of which may be anything; unaligned load

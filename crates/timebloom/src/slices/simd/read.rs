@@ -11,6 +11,7 @@ use super::raw::{Line, vector};
 use crate::hash::ItemHash;
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn matches(panels: &[Panel], hash: ItemHash) -> u64 {
     let shared = shared_fields(hash);
     let bits = bits_of(shared);
@@ -40,12 +41,14 @@ pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bool; AT_ONCE] {
     query::have_runs(found, inside, length)
 }
 
 /// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
     // those after the oldest slice have no place to go to
     _pdep_u64(found_in_one(panel, hash, shared, bits).into(), panel.ages)
@@ -54,6 +57,7 @@ pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: B
 /// One bit per slice of a panel, youngest lowest: whether it has the item's bit. Those above the last mean nothing. `shared`
 /// are the fields of panels that share them, `bits` what they name.
 #[target_feature(enable = "avx2")]
+#[inline]
 fn found_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u32 {
     let line = panel.line(hash);
     if panel.width() == MAX_WIDTH {
@@ -74,18 +78,21 @@ fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
 /// The item's bits in a line of eight, each word half as long: 0, or something else. They come as those of lanes 0, 1, 4,
 /// 5, 2, 3, 6, 7.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn halves(line: Line, bits: Bits) -> __m256i {
     _mm256_packs_epi32(_mm256_and_si256(line.low(), bits.low), _mm256_and_si256(line.high(), bits.high))
 }
 
 /// [`halves`] of the item's line in a panel of eight.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn halves_in(panel: &Panel, hash: ItemHash, bits: Bits) -> __m256i {
     halves(Line::of_eight(panel, panel.line(hash)), bits)
 }
 
 /// One bit for each of eight numbers: whether it is 0.
 #[target_feature(enable = "avx2")]
+#[inline]
 fn zeros(numbers: __m256i) -> u32 {
     let zeros = _mm256_cmpeq_epi32(numbers, _mm256_setzero_si256());
     _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
@@ -93,12 +100,14 @@ fn zeros(numbers: __m256i) -> u32 {
 
 /// Which slices of a panel of eight have the item's bit, given what its line has.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn found_by_one(panel: &Panel, halves: __m256i) -> u64 {
     found_by_eight(&InEight::of(panel), panel, halves)
 }
 
 /// The same, given where its lanes are.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn found_by_eight(slices: &InEight, panel: &Panel, halves: __m256i) -> u64 {
     // lanes without a slice have no place to go to
     _pdep_u64(slices.found_in(halves).into(), panel.ages)
@@ -112,24 +121,28 @@ pub(super) struct InEight {
 
 impl InEight {
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn of(panel: &Panel) -> Self {
         InEight { order: vector(&BY_SEAT[usize::from(panel.youngest())]) }
     }
 
     /// Those of the fifth panel of a wide row.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn of_fifth(wide: &Wide) -> Self {
         InEight { order: vector(&wide.fifth) }
     }
 
     /// Which of them have the item's bit, youngest lowest; those above the last mean nothing.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn found(&self, line: Line, bits: Bits) -> u32 {
         self.found_in(halves(line, bits))
     }
 
     /// The same, given what the line has.
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn found_in(&self, halves: __m256i) -> u32 {
         !zeros(_mm256_permutevar8x32_epi32(halves, self.order))
     }
@@ -144,12 +157,14 @@ pub(super) struct InNarrow {
 }
 
 impl InNarrow {
+    #[inline]
     pub(super) fn of(panel: &Panel) -> Self {
         InNarrow { turn: 8 * u32::from(panel.base()), youngest: panel.lane(0) }
     }
 
     /// An item's fields in the order of the lanes, six bits of each.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn by_lane(&self, fields: u64) -> __m128i {
         places(fields.rotate_right(self.turn))
     }
@@ -157,6 +172,7 @@ impl InNarrow {
     /// Which of them have the item's bit, in a panel of more than four lanes or not, youngest lowest; those above the last
     /// mean nothing.
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn found<const MORE_THAN_FOUR: bool>(&self, line: Line, fields: __m128i) -> u32 {
         let mut lanes = has_in_four(line.low(), fields);
         if MORE_THAN_FOUR {
@@ -168,6 +184,7 @@ impl InNarrow {
 
 /// One bit per word: whether it has the one that its field names.
 #[target_feature(enable = "avx2")]
+#[inline]
 fn has_in_four(words: __m256i, fields: __m128i) -> u32 {
     let highest = _mm256_sllv_epi64(words, _mm256_cvtepu8_epi64(fields));
     _mm256_movemask_pd(_mm256_castsi256_pd(highest)).cast_unsigned()

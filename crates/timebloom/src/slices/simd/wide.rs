@@ -32,21 +32,36 @@ impl<'a> Row<'a> {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+    if let Ok(five) = panels.try_into() {
+        return is_run_in(found_in_some::<5>(five, wide, hash), length);
+    }
     match Row::of(panels) {
-        Row::Five(panels) => is_run_in(found_in_some(panels, wide, hash), length),
-        Row::Four(_) | Row::Six(_) | Row::Other => has_run_in_more(panels, wide, hash, length),
+        Row::Four(panels) => has_run_in_some(panels, wide, hash, length),
+        Row::Six(panels) => has_run_in_some(panels, wide, hash, length),
+        Row::Five(_) | Row::Other => has_run_in_any(panels, wide, hash, length),
     }
 }
 
-/// Away from the short way.
+/// Away from the short way of five.
 #[target_feature(enable = "avx2,bmi2")]
-#[inline(never)]
-fn has_run_in_more(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
-    is_run_in(matches(panels, wide, hash), length)
+#[cold]
+#[inline]
+fn has_run_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+    is_run_in(found_in_some(panels, wide, hash), length)
+}
+
+/// Likewise.
+#[target_feature(enable = "avx2,bmi2")]
+#[cold]
+#[inline]
+fn has_run_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+    is_run_in(found_in_any(panels, wide, hash), length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn matches(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     match Row::of(panels) {
         Row::Four(panels) => found_in_some(panels, wide, hash),
@@ -57,6 +72,7 @@ pub(super) fn matches(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     let items = found.iter_mut().zip(hashes);
     match Row::of(panels) {
@@ -68,6 +84,7 @@ pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], f
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
     // with more lines on their way, a processor would wait for them and find nothing else to do
     if panels.iter().any(Panel::is_remote) {
@@ -78,6 +95,7 @@ pub(super) fn matches_each_in_far(panels: &[Panel], wide: &Wide, hashes: &[ItemH
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn matches_each_asked<const REMOTE: bool, const AHEAD: usize>(
     panels: &[Panel],
     wide: &Wide,
@@ -97,6 +115,7 @@ fn matches_each_asked<const REMOTE: bool, const AHEAD: usize>(
 
 /// Asks for the lines of so many items ahead, and remembers where they are.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: usize>(
     panels: &[Panel; PANELS],
     wide: &Wide,
@@ -126,6 +145,7 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
 
 /// Which slices have the item's bit, in any wide row.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn found_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     let (four, others) = panels.split_first_chunk().map_or((None, panels), |(four, others)| (Some(four), others));
@@ -135,6 +155,7 @@ fn found_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
 
 /// The same for a row of four panels or more: without loops.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn found_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
     let bits = bits_of(shared_fields(hash));
     found_by_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
@@ -142,6 +163,7 @@ fn found_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, has
 
 /// The same, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn found_by_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
     const { assert!(PANELS >= FOUR) };
     let mut found = found_by_four([halves[0], halves[1], halves[2], halves[3]], wide);
@@ -156,6 +178,7 @@ fn found_by_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hal
 
 /// Which slices of the first four panels have the item's bit, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn found_by_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
     // words that are half as long become a quarter, then a byte, and stay 0 or something else. They come as `Wide` says
     let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));

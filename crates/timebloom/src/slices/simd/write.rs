@@ -8,7 +8,8 @@ use super::raw::{LineMut, vector};
 use crate::hash::ItemHash;
 
 #[target_feature(enable = "avx2,bmi2")]
-#[inline(never)] // away from the short way
+#[cold] // away from the short way
+#[inline]
 pub(super) fn set(panels: &mut [Panel], hash: ItemHash) {
     let shared = shared_fields(hash);
     let bits = bits_of(shared);
@@ -23,6 +24,7 @@ pub(super) fn set(panels: &mut [Panel], hash: ItemHash) {
 
 /// Sets an item's bits in one panel.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: Bits) {
     if panel.is_wide() {
         set_in_eight(panel, hash, bits);
@@ -32,6 +34,7 @@ pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: B
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
     if let Some(two) = only::<2>(panels) {
         set_in_each(two, hash);
@@ -41,6 +44,7 @@ pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
 }
 
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
     if let Some(two) = only::<2>(panels) {
         hashes.iter().for_each(|&hash| set_in_each(two, hash));
@@ -51,7 +55,8 @@ pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
 
 /// Sets an item's bits where more than two panels of a wide row take insertions: three, as a rule.
 #[target_feature(enable = "avx2,bmi2")]
-#[inline(never)] // away from the short way
+#[cold] // away from the short way
+#[inline]
 fn set_in_more(panels: &mut [Panel], hash: ItemHash) {
     match only::<3>(panels) {
         Some(three) => set_in_each(three, hash),
@@ -70,6 +75,7 @@ fn only<const N: usize>(panels: &mut [Panel]) -> Option<&mut [Panel; N]> {
 
 /// Sets an item's bits in wide panels: their number is known, so that there is no loop.
 #[target_feature(enable = "avx2,bmi2")]
+#[inline]
 fn set_in_each<const N: usize>(panels: &mut [Panel; N], hash: ItemHash) {
     let bits = bits_of(shared_fields(hash));
     for panel in panels {
@@ -79,6 +85,7 @@ fn set_in_each<const N: usize>(panels: &mut [Panel; N], hash: ItemHash) {
 
 /// Sets an item's bits in a wide panel.
 #[target_feature(enable = "avx2")]
+#[inline]
 fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
     let (open, line) = (open_words(panel), panel.line(hash));
     let mut line = LineMut::of_eight(panel, line);
@@ -88,6 +95,7 @@ fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
 
 /// Sets an item's bits in a panel of any width. `shared` are the fields of panels that share them.
 #[target_feature(enable = "avx2")]
+#[inline]
 fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
     let fields = panel.by_lane(panel.fields(hash, shared));
     let (open, line, width) = (open_words(panel), panel.line(hash), panel.width());
@@ -101,6 +109,7 @@ fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
 
 /// A word for each lane: all ones if it takes insertions, otherwise 0.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) fn open_words(panel: &Panel) -> Bits {
     let [low, high] = &LANES[usize::from(panel.open())];
     Bits { low: vector(low), high: vector(high) }
