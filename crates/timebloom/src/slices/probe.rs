@@ -163,8 +163,10 @@ impl Slices {
     #[inline]
     pub(super) fn matches(&self, hash: ItemHash, live: usize) -> u64 {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            return super::simd::matches_in_wide(&self.panels, wide, hash);
+        match &self.way {
+            Way::Wide(wide) => return super::simd::matches_in_wide(&self.panels, wide, hash),
+            Way::Low(wide) => return super::simd::matches_in_low(&self.panels, wide, hash),
+            Way::Any | Way::Long(_) => {}
         }
         let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
@@ -187,13 +189,13 @@ impl Slices {
     #[inline]
     pub(super) fn matches_each(&self, hashes: &[ItemHash], live: usize, found: &mut [u64; AT_ONCE]) {
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(wide) = &self.way {
-            if self.is_far() {
-                super::simd::matches_each_in_far(&self.panels, wide, hashes, found);
-            } else {
-                super::simd::matches_each_in_wide(&self.panels, wide, hashes, found);
+        match &self.way {
+            Way::Wide(wide) if self.is_far() => {
+                return super::simd::matches_each_in_far(&self.panels, wide, hashes, found);
             }
-            return;
+            Way::Wide(wide) => return super::simd::matches_each_in_wide(&self.panels, wide, hashes, found),
+            Way::Low(wide) => return super::simd::matches_each_in_low(&self.panels, wide, hashes, found),
+            Way::Any | Way::Long(_) => {}
         }
         let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
@@ -249,9 +251,13 @@ impl Slices {
     pub(super) fn set_all_bits(&mut self, hashes: &[ItemHash]) {
         debug_assert!(self.clearing.is_none(), "each item may have something to clear");
         #[cfg(target_arch = "x86_64")]
-        if let Way::Wide(_) = self.way {
-            self.prefetch(hashes, Which::Open);
-            return super::simd::set_all_in_wide(&mut self.panels, hashes);
+        match self.way {
+            Way::Wide(_) => {
+                self.prefetch(hashes, Which::Open);
+                return super::simd::set_all_in_wide(&mut self.panels, hashes);
+            }
+            Way::Low(_) => return super::simd::set_all_in_low(&mut self.panels, hashes),
+            Way::Any | Way::Long(_) => {}
         }
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
@@ -279,6 +285,10 @@ impl Slices {
     #[cold]
     #[inline]
     fn set_any_bits(&mut self, hash: ItemHash) {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Low(_) = self.way {
+            return super::simd::set_in_low(&mut self.panels, hash);
+        }
         if self.clearing.is_some() {
             self.clear_for(hash);
         }
@@ -303,16 +313,21 @@ mod tests {
     fn vector_instructions_do_the_same() {
         assert!(simd::available(), "this machine cannot run the test");
         // wide rows by their panels
-        let (mut wide_rows, mut long_rows) = ([0; 9], 0);
-        for seed in 0..40 {
+        let (mut wide_rows, mut low_rows, mut long_rows) = ([0; 9], [0; 9], 0);
+        for seed in 0..80 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut slices = Slices::new(random.usize(1..=64), Tick::ONE);
             // of one size they become wide soon
-            let (least, sizes) = if seed % 2 == 0 { (1, 3) } else { (64, 1 + seed / 2 % 2) };
+            let (least, sizes) = match seed % 6 {
+                0 => (1, 3),
+                1 => (8 + seed / 6, 1),
+                2 => (63, 2),
+                _ => (64, 1 + seed % 2),
+            };
             let mut item = 0_u32;
             for _ in 0..200 {
                 slices.shift(&[64 * random.u64(least..least + sizes)], Copying::Any);
-                if slices.len() > usize::try_from(80 - seed % 4 * 10).unwrap() || random.u32(..4) == 0 {
+                if slices.len() > usize::try_from(80 - seed / 6 % 4 * 10).unwrap() || random.u32(..4) == 0 {
                     slices.pop();
                     slices.narrow(Copying::Any);
                 }
@@ -326,14 +341,9 @@ mod tests {
                     assert!(fast.stored_words().eq(twice.stored_words()), "seed {seed}, item {item}");
                     set_portably(&mut portable.panels, hash);
                     assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                    if matches!(slices.way, Way::Wide(_)) {
-                        let mut fast = slices.clone();
-                        simd::set_in_wide(&mut fast.panels, hash);
-                        assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                        let mut fast = slices.clone();
-                        simd::set_all_in_wide(&mut fast.panels, &[hash; 2]);
-                        assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
-                    }
+                    let mut fast = slices.clone();
+                    fast.set_all_bits(&[hash; 2]);
+                    assert!(fast.stored_words().eq(portable.stored_words()), "seed {seed}, item {item}");
                     slices.insert(hash, Timestamp::MIN);
                     assert!(fast.stored_words().eq(slices.stored_words()), "seed {seed}, item {item}");
                     let items: [u32; AT_ONCE] = std::array::from_fn(|place| match place {
@@ -349,13 +359,17 @@ mod tests {
                     checks_the_same(&slices, &std::array::from_fn::<_, AT_ONCE, _>(|place| hashes[place / 2]), live);
                     match &slices.way {
                         Way::Wide(_) => wide_rows[slices.panels.len()] += 1,
+                        Way::Low(_) => low_rows[slices.panels.len()] += 1,
                         Way::Long(_) => long_rows += 1,
                         Way::Any => {}
                     }
                 }
             }
         }
-        assert!(wide_rows[2..].iter().all(|&rows| rows > 10) && long_rows > 1_000, "{wide_rows:?}, {long_rows}");
+        for rows in [wide_rows, low_rows] {
+            assert!(rows[2..].iter().all(|&rows| rows > 10), "{wide_rows:?}, {low_rows:?}");
+        }
+        assert!(long_rows > 1_000, "{long_rows}");
     }
 
     /// Looks for items and inserts them, together and one by one.
@@ -392,17 +406,19 @@ mod tests {
         simd::prefetch(panels, hashes);
         match &slices.way {
             Way::Any => {}
-            Way::Wide(wide) => {
-                for find in [simd::matches_each_in_wide, simd::matches_each_in_far] {
+            Way::Wide(_) | Way::Low(_) => {
+                assert_eq!(hashes.map(|hash| slices.matches(hash, slices.len())), expected);
+                let mut found = [0; AT_ONCE];
+                slices.matches_each(hashes, slices.len(), &mut found);
+                assert_eq!(found, expected);
+                if let Way::Wide(wide) = &slices.way {
                     let mut found = [0; AT_ONCE];
-                    find(panels, wide, hashes, &mut found);
+                    simd::matches_each_in_far(panels, wide, hashes, &mut found);
                     assert_eq!(found, expected);
                 }
-                assert_eq!(hashes.map(|hash| simd::matches_in_wide(panels, wide, hash)), expected);
                 let length = slices.hashes.into();
                 let have_run = expected.map(|found| is_run_in(found, length));
-                let in_wide = |hash| simd::has_run_in_wide(panels, wide, hash, length);
-                assert_eq!(hashes.map(in_wide), have_run);
+                assert_eq!(hashes.map(|hash| slices.has_run_since(hash, Timestamp::MIN)), have_run);
                 for live in [slices.len(), live] {
                     let inside = (0..live).fold(0, |inside, slice| inside | 1 << slice);
                     let have_run = expected.map(|found| is_run_in(found & inside, length));

@@ -29,6 +29,12 @@ impl Slices {
     #[cold]
     #[inline]
     fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Low(wide) = &self.way
+            && self.are_all_since(oldest)
+        {
+            return super::simd::has_run_in_low(&self.panels, wide, hash, self.hashes.into());
+        }
         let live = self.since(oldest);
         self.prefetch_many(hash, live);
         self.has_run(hash, 0..live)

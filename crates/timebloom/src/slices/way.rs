@@ -14,8 +14,10 @@ const FAR_BITS: u64 = 1 << 22;
 pub(super) enum Way {
     /// Panel by panel.
     Any,
-    /// Four panels at once.
+    /// Four panels at once, all of which share an item's fields.
     Wide(Box<Wide>),
+    /// Four panels at once, some of which are so low that they have fields of their own.
+    Low(Box<Wide>),
     /// Panel by panel, beyond the first 64 slices.
     Long(Box<Long>),
 }
@@ -41,8 +43,8 @@ impl Slices {
     pub(super) fn find_next_way(&mut self) {
         let is_short = self.has_short_way();
         let is_known = match &mut self.way {
-            Way::Wide(wide) => is_short && wide.push(&self.panels),
-            _ => false,
+            Way::Wide(wide) | Way::Low(wide) => is_short && wide.push(&self.panels),
+            Way::Any | Way::Long(_) => false,
         };
         if !is_known {
             self.find_way();
@@ -52,11 +54,15 @@ impl Slices {
     /// Finds the way anew.
     pub(super) fn find_way(&mut self) {
         if self.has_short_way() && is_fast() {
-            let wide = Wide::of(&self.panels);
-            match &mut self.way {
-                Way::Wide(way) => **way = wide,
-                way => *way = Way::Wide(Box::new(wide)),
-            }
+            let found = Wide::of(&self.panels);
+            let wide = match std::mem::replace(&mut self.way, Way::Any) {
+                Way::Wide(mut wide) | Way::Low(mut wide) => {
+                    *wide = found;
+                    wide
+                }
+                Way::Any | Way::Long(_) => Box::new(found),
+            };
+            self.way = if self.shares_fields() { Way::Wide(wide) } else { Way::Low(wide) };
         } else if Long::is_for(self.len()) {
             self.way = Way::Long(Box::new(Long::of(&self.panels, &self.row)));
         } else {
@@ -64,12 +70,17 @@ impl Slices {
         }
     }
 
+    /// Whether an item has the same fields in all panels.
+    fn shares_fields(&self) -> bool {
+        self.panels.iter().all(Panel::shares_fields)
+    }
+
     /// Takes slices that have gone, the oldest, out of the way.
     pub(super) fn shorten_way(&mut self) {
         let remaining = self.len();
         match &mut self.way {
             Way::Any => {}
-            Way::Wide(wide) => wide.shorten(remaining),
+            Way::Wide(wide) | Way::Low(wide) => wide.shorten(remaining),
             Way::Long(_) if !Long::is_for(remaining) => self.way = Way::Any,
             Way::Long(long) => long.shorten(remaining),
         }
@@ -79,7 +90,12 @@ impl Slices {
     pub(super) fn has_right_way(&self) -> bool {
         match &self.way {
             Way::Any => true,
-            Way::Wide(wide) => self.has_short_way() && wide.is_same_as(&Wide::of(&self.panels)),
+            Way::Wide(wide) | Way::Low(wide) => {
+                let shares_fields = matches!(self.way, Way::Wide(_));
+                self.has_short_way()
+                    && shares_fields == self.shares_fields()
+                    && wide.is_same_as(&Wide::of(&self.panels))
+            }
             Way::Long(long) => Long::is_for(self.len()) && **long == Long::of(&self.panels, &self.row),
         }
     }

@@ -2,6 +2,9 @@
 
 use std::arch::x86_64::*;
 
+use super::super::panel::{Panel, shared_fields};
+use crate::hash::ItemHash;
+
 /// A word for each of eight lanes: with the one bit that is the item's, or a mask.
 #[derive(Clone, Copy)]
 pub(super) struct Bits {
@@ -9,6 +12,28 @@ pub(super) struct Bits {
     pub(super) low: __m256i,
     /// Lanes 4 to 7.
     pub(super) high: __m256i,
+}
+
+/// An item, and its bits in panels that share its fields.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    hash: ItemHash,
+    pub(super) shared: Bits,
+}
+
+impl Item {
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn of(hash: ItemHash) -> Self {
+        Item { hash, shared: bits_of(shared_fields(hash)) }
+    }
+
+    /// Its bits in a panel of eight lanes, of a row in which all panels share fields or not.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn bits_in<const SHARED: bool>(self, panel: &Panel) -> Bits {
+        if SHARED || panel.shares_fields() { self.shared } else { bits_of(panel.own_fields(self.hash)) }
+    }
 }
 
 /// The bits that an item's fields name.

@@ -21,7 +21,7 @@ mod wide;
 mod write;
 
 pub(super) use raw::{
-    available, check_and_set, count_lanes, count_ones, has_run_in_wide, have_runs, matches, matches_each,
-    matches_each_in_far, matches_each_in_wide, matches_in_wide, matches_long, prefetch, read, set, set_all,
-    set_all_in_wide, set_if_new, set_in_wide,
+    available, check_and_set, count_lanes, count_ones, has_run_in_low, has_run_in_wide, have_runs, matches,
+    matches_each, matches_each_in_far, matches_each_in_low, matches_each_in_wide, matches_in_low, matches_in_wide,
+    matches_long, prefetch, read, set, set_all, set_all_in_low, set_all_in_wide, set_if_new, set_in_low, set_in_wide,
 };

@@ -2,10 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::panel::{Panel, shared_fields};
+use super::super::panel::Panel;
 use super::super::query::{AT_ONCE, is_run_in};
 use super::super::wide::{FOUR, Wide};
-use super::bits::bits_of;
+use super::bits::Item;
 use super::raw::{Line, prefetch, vector};
 use super::read::{InEight, found_by_eight, found_by_one, halves, halves_in};
 use crate::hash::ItemHash;
@@ -33,53 +33,46 @@ impl<'a> Row<'a> {
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn has_run(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+pub(super) fn has_run<const SHARED: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
     if let Ok(five) = panels.try_into() {
-        return is_run_in(found_in_some::<5>(five, wide, hash), length);
+        return is_run_in(found_in_some::<5, SHARED>(five, wide, hash), length);
     }
-    match Row::of(panels) {
-        Row::Four(panels) => has_run_in_some(panels, wide, hash, length),
-        Row::Six(panels) => has_run_in_some(panels, wide, hash, length),
-        Row::Five(_) | Row::Other => has_run_in_any(panels, wide, hash, length),
-    }
+    has_run_in_more::<SHARED>(panels, wide, hash, length)
 }
 
 /// Away from the short way of five.
 #[target_feature(enable = "avx2,bmi2")]
 #[cold]
 #[inline]
-fn has_run_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash, length: u32) -> bool {
-    is_run_in(found_in_some(panels, wide, hash), length)
-}
-
-/// Likewise.
-#[target_feature(enable = "avx2,bmi2")]
-#[cold]
-#[inline]
-fn has_run_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
-    is_run_in(found_in_any(panels, wide, hash), length)
+fn has_run_in_more<const SHARED: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash, length: u32) -> bool {
+    is_run_in(matches::<SHARED>(panels, wide, hash), length)
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn matches(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+pub(super) fn matches<const SHARED: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     match Row::of(panels) {
-        Row::Four(panels) => found_in_some(panels, wide, hash),
-        Row::Five(panels) => found_in_some(panels, wide, hash),
-        Row::Six(panels) => found_in_some(panels, wide, hash),
-        Row::Other => found_in_any(panels, wide, hash),
+        Row::Four(panels) => found_in_some::<4, SHARED>(panels, wide, hash),
+        Row::Five(panels) => found_in_some::<5, SHARED>(panels, wide, hash),
+        Row::Six(panels) => found_in_some::<6, SHARED>(panels, wide, hash),
+        Row::Other => found_in_any::<SHARED>(panels, wide, hash),
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn matches_each(panels: &[Panel], wide: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE]) {
+pub(super) fn matches_each<const SHARED: bool>(
+    panels: &[Panel],
+    wide: &Wide,
+    hashes: &[ItemHash],
+    found: &mut [u64; AT_ONCE],
+) {
     let items = found.iter_mut().zip(hashes);
     match Row::of(panels) {
-        Row::Four(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
-        Row::Five(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
-        Row::Six(panels) => items.for_each(|(found, &hash)| *found = found_in_some(panels, wide, hash)),
-        Row::Other => items.for_each(|(found, &hash)| *found = found_in_any(panels, wide, hash)),
+        Row::Four(panels) => items.for_each(|(found, &hash)| *found = found_in_some::<4, SHARED>(panels, wide, hash)),
+        Row::Five(panels) => items.for_each(|(found, &hash)| *found = found_in_some::<5, SHARED>(panels, wide, hash)),
+        Row::Six(panels) => items.for_each(|(found, &hash)| *found = found_in_some::<6, SHARED>(panels, wide, hash)),
+        Row::Other => items.for_each(|(found, &hash)| *found = found_in_any::<SHARED>(panels, wide, hash)),
     }
 }
 
@@ -108,7 +101,7 @@ fn matches_each_asked<const REMOTE: bool, const AHEAD: usize>(
         Row::Six(panels) => matches_each_in_some::<6, REMOTE, AHEAD>(panels, wide, hashes, found),
         Row::Other => {
             prefetch(panels, hashes);
-            matches_each(panels, wide, hashes, found);
+            matches_each::<true>(panels, wide, hashes, found);
         }
     }
 }
@@ -135,8 +128,8 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
     }
     for (place, (found, &hash)) in found.iter_mut().zip(hashes).enumerate() {
         let lines = &mut asked[place % AHEAD];
-        let bits = bits_of(shared_fields(hash));
-        *found = found_by_some(panels, wide, lines.map(|line| halves(line, bits)));
+        let item = Item::of(hash);
+        *found = found_by_some(panels, wide, lines.map(|line| halves(line, item.shared)));
         if let Some(&next) = hashes.get(place + AHEAD) {
             *lines = ask(next);
         }
@@ -146,19 +139,25 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
 /// Which slices have the item's bit, in any wide row.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-fn found_in_any(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
-    let bits = bits_of(shared_fields(hash));
+fn found_in_any<const SHARED: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
+    let item = Item::of(hash);
     let (four, others) = panels.split_first_chunk().map_or((None, panels), |(four, others)| (Some(four), others));
-    let found = four.map_or(0, |four| found_in_some::<FOUR>(four, wide, hash));
-    others.iter().fold(found, |found, panel| found | found_by_one(panel, halves_in(panel, hash, bits)))
+    let found = four.map_or(0, |four| found_in_some::<FOUR, SHARED>(four, wide, hash));
+    let found_in = |panel| found_by_one(panel, halves_in(panel, hash, item.bits_in::<SHARED>(panel)));
+    others.iter().fold(found, |found, panel| found | found_in(panel))
 }
 
 /// The same for a row of four panels or more: without loops.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-fn found_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, hash: ItemHash) -> u64 {
-    let bits = bits_of(shared_fields(hash));
-    found_by_some(panels, wide, panels.each_ref().map(|panel| halves_in(panel, hash, bits)))
+fn found_in_some<const PANELS: usize, const SHARED: bool>(
+    panels: &[Panel; PANELS],
+    wide: &Wide,
+    hash: ItemHash,
+) -> u64 {
+    let item = Item::of(hash);
+    let halves = panels.each_ref().map(|panel| halves_in(panel, hash, item.bits_in::<SHARED>(panel)));
+    found_by_some(panels, wide, halves)
 }
 
 /// The same, given what their lines have.

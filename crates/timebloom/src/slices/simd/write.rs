@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
-use super::bits::{Bits, bits_of, bits_of_four};
+use super::bits::{Bits, Item, bits_of, bits_of_four};
 use super::raw::{LineMut, vector};
 use crate::hash::ItemHash;
 
@@ -35,21 +35,21 @@ pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: B
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn set_in_wide(panels: &mut [Panel], hash: ItemHash) {
+pub(super) fn set_in_wide<const SHARED: bool>(panels: &mut [Panel], hash: ItemHash) {
     if let Some(two) = only::<2>(panels) {
-        set_in_each(two, hash);
+        set_in_each::<2, SHARED>(two, hash);
     } else {
-        set_in_more(panels, hash);
+        set_in_more::<SHARED>(panels, hash);
     }
 }
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
+pub(super) fn set_all_in_wide<const SHARED: bool>(panels: &mut [Panel], hashes: &[ItemHash]) {
     if let Some(two) = only::<2>(panels) {
-        hashes.iter().for_each(|&hash| set_in_each(two, hash));
+        hashes.iter().for_each(|&hash| set_in_each::<2, SHARED>(two, hash));
     } else {
-        hashes.iter().for_each(|&hash| set_in_more(panels, hash));
+        hashes.iter().for_each(|&hash| set_in_more::<SHARED>(panels, hash));
     }
 }
 
@@ -57,9 +57,9 @@ pub(super) fn set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) {
 #[target_feature(enable = "avx2,bmi2")]
 #[cold] // away from the short way
 #[inline]
-fn set_in_more(panels: &mut [Panel], hash: ItemHash) {
+fn set_in_more<const SHARED: bool>(panels: &mut [Panel], hash: ItemHash) {
     match only::<3>(panels) {
-        Some(three) => set_in_each(three, hash),
+        Some(three) => set_in_each::<3, SHARED>(three, hash),
         None => set(panels, hash),
     }
 }
@@ -73,17 +73,17 @@ fn only<const N: usize>(panels: &mut [Panel]) -> Option<&mut [Panel; N]> {
     }
 }
 
-/// Sets an item's bits in wide panels: their number is known, so that there is no loop.
+/// Sets an item's bits in panels of eight: their number is known, so that there is no loop.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-fn set_in_each<const N: usize>(panels: &mut [Panel; N], hash: ItemHash) {
-    let bits = bits_of(shared_fields(hash));
+fn set_in_each<const N: usize, const SHARED: bool>(panels: &mut [Panel; N], hash: ItemHash) {
+    let item = Item::of(hash);
     for panel in panels {
-        set_in_eight(panel, hash, bits);
+        set_in_eight(panel, hash, item.bits_in::<SHARED>(panel));
     }
 }
 
-/// Sets an item's bits in a wide panel.
+/// Sets an item's bits in a panel of eight lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
