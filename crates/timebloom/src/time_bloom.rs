@@ -151,6 +151,7 @@ impl TimeBloom {
     }
 
     /// [`check_and_insert_at`](Self::check_and_insert_at) for a hash.
+    #[inline]
     pub fn check_and_insert_hash_at(&mut self, hash: ItemHash, now: Timestamp) -> Result<Verdict, Full> {
         let seen = self.contains_hash_at(hash, now);
         self.insert_hash_at(hash, now)?;

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::clearing::Clearing;
-use super::panel::{MAX_WIDTH, Panel, is_wide_panel, width_for};
+use super::panel::{MAX_WIDTH, Panel, WIDE_LINES, width_for};
 use super::slot::Slot;
 use super::stored::MAX_LINES;
 use super::way::Way;
@@ -50,11 +50,11 @@ fn is_large(lines: u32) -> bool {
     lines >= LARGE_LINES.load(Relaxed)
 }
 
-/// The most lanes that a panel of so many lines may keep for so many slices: a small or wide one has fewer than half of them
-/// free, and others none that a narrower panel would not have.
+/// The most lanes that a panel of so many lines may keep for so many slices: a small one or one of eight lanes has fewer than
+/// half of them free, and others none that a narrower panel would not have.
 fn loose_width(lines: u32, slices: usize) -> usize {
     let loose = slices.next_power_of_two().min(MAX_WIDTH);
-    if lines < FEW_LINES || is_wide_panel(lines as usize, loose) { loose } else { width_for(slices) }
+    if lines < FEW_LINES || loose == MAX_WIDTH { loose } else { width_for(slices) }
 }
 
 impl Panel {
@@ -315,6 +315,8 @@ impl Slices {
         let (panels, lanes) = lanes.outline(slices);
         let is_tiny = words < MAX_WIDTH as u64;
         let spare = if is_tiny { Panel::MAX_VECTOR_BYTES } else { Panel::MAX_SPARE_BYTES };
+        // panels of so few lines are not wide
+        const { assert!(WIDE_LINES >= MAX_WIDTH) };
         let way = if is_tiny && slices <= 64 { 0 } else { Self::max_way_bytes(slices, panels) };
         let lines = u32::try_from(words).expect("at most MAX_LINES");
         let clearing = if is_large(lines) { Clearing::heap_bytes(lines as usize) } else { 0 };
@@ -408,7 +410,7 @@ mod tests {
         const SPAN: Duration = Duration::from_secs(60);
         let mut random = fastrand::Rng::with_seed(1);
         for seed in 0..40 {
-            let items = random.u64(6_000..20_000);
+            let items = random.u64(1_000..20_000);
             let gap = SPAN / u32::try_from(items).unwrap();
             let mut filter = TimeBloom::builder(SPAN).seed(seed).build().unwrap();
             let mut now = Timestamp::from_secs(1);

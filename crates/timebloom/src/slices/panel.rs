@@ -34,11 +34,13 @@ pub(super) fn width_for(slices: usize) -> usize {
     WIDTHS.iter().map(|&width| usize::from(width)).find(|&width| width >= slices).unwrap_or(MAX_WIDTH)
 }
 
-/// Whether a panel of so many lines and lanes is wide: it has eight lanes, and shares the fields of an item with others.
-/// That is what vector instructions make the most of.
-#[inline]
+/// Wide panels have so many lines at least, as in windows of some 900 items and more: what makes rows of wide ones fast
+/// takes memory, a thirtieth of a row of such panels.
+pub(super) const WIDE_LINES: usize = 8;
+
+/// Whether a panel of so many lines and lanes is wide: that is what vector instructions make the most of.
 pub(super) fn is_wide_panel(lines: usize, width: usize) -> bool {
-    width == MAX_WIDTH && lines >= SHARED_LINES as usize
+    width == MAX_WIDTH && lines >= WIDE_LINES
 }
 
 /// A cache line.
@@ -251,7 +253,6 @@ impl Panel {
     }
 
     /// See [`is_wide_panel`].
-    #[inline]
     pub(super) fn is_wide(&self) -> bool {
         is_wide_panel(self.lines() as usize, self.width())
     }

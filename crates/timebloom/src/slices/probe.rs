@@ -194,8 +194,10 @@ impl Slices {
                 return super::simd::matches_each_in_far(&self.panels, wide, hashes, found);
             }
             Way::Wide(wide) => return super::simd::matches_each_in_wide(&self.panels, wide, hashes, found),
-            Way::Low(wide) => return super::simd::matches_each_in_low(&self.panels, wide, hashes, found),
-            Way::Any | Way::Long(_) => {}
+            Way::Low(wide) if !self.is_far() => {
+                return super::simd::matches_each_in_low(&self.panels, wide, hashes, found);
+            }
+            Way::Low(_) | Way::Any | Way::Long(_) => {}
         }
         let panels = self.panels_of(live);
         #[cfg(target_arch = "x86_64")]
@@ -256,8 +258,8 @@ impl Slices {
                 self.prefetch(hashes, Which::Open);
                 return super::simd::set_all_in_wide(&mut self.panels, hashes);
             }
-            Way::Low(_) => return super::simd::set_all_in_low(&mut self.panels, hashes),
-            Way::Any | Way::Long(_) => {}
+            Way::Low(_) if !self.is_far() => return super::simd::set_all_in_low(&mut self.panels, hashes),
+            Way::Low(_) | Way::Any | Way::Long(_) => {}
         }
         #[cfg(target_arch = "x86_64")]
         if is_fast() {

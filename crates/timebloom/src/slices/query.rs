@@ -25,7 +25,7 @@ impl Slices {
         self.has_any_run_since(hash, oldest)
     }
 
-    /// [`has_run_since`](Self::has_run_since) for any row. Away from the short way.
+    /// [`has_run_since`](Self::has_run_since) for any row. Away from the shortest way.
     #[cold]
     #[inline]
     fn has_any_run_since(&self, hash: ItemHash, oldest: Timestamp) -> bool {
@@ -166,11 +166,18 @@ impl Slices {
 #[inline(always)] // with the instructions of the caller
 pub(super) fn have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bool; AT_ONCE] {
     let mut answers = [false; AT_ONCE];
-    // loops: what `map` calls has only the instructions of any machine
     let each = answers.iter_mut().zip(found);
     match more_than_eight(length) {
-        Some(more) => each.for_each(|(answer, found)| *answer = runs_of_eight_and(more, found & inside) != 0),
-        None => each.for_each(|(answer, found)| *answer = has_any_run(found & inside, length)),
+        Some(more) => {
+            for (answer, found) in each {
+                *answer = runs_of_eight_and(more, found & inside) != 0;
+            }
+        }
+        None => {
+            for (answer, found) in each {
+                *answer = has_any_run(found & inside, length);
+            }
+        }
     }
     answers
 }

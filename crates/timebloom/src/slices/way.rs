@@ -14,9 +14,9 @@ const FAR_BITS: u64 = 1 << 22;
 pub(super) enum Way {
     /// Panel by panel.
     Any,
-    /// Four panels at once, all of which share an item's fields.
+    /// All panels are wide, and share an item's fields: four at once.
     Wide(Box<Wide>),
-    /// Four panels at once, some of which are so low that they have fields of their own.
+    /// All panels are wide, and some so low that they have fields of their own: four at once.
     Low(Box<Wide>),
     /// Panel by panel, beyond the first 64 slices.
     Long(Box<Long>),
@@ -29,14 +29,15 @@ impl Slices {
         self.panels.first().is_some_and(|panel| panel.slice_bits() * self.len() as u64 >= FAR_BITS)
     }
 
-    /// Whether all panels are wide, so that queries have a short way where the machine has the instructions for it.
+    /// Whether all panels are wide.
     pub(crate) fn is_wide(&self) -> bool {
         is_wide(self.len(), self.panels.iter().map(Panel::shape))
     }
 
-    /// Whether the row has a short way now: a lane that is being cleared has bits that do not count.
+    /// Whether the row has a short way now, on a machine with the instructions for it: a lane that is being cleared has bits
+    /// that do not count.
     fn has_short_way(&self) -> bool {
-        self.is_wide() && self.clearing.is_none()
+        self.is_wide() && self.clearing.is_none() && is_fast()
     }
 
     /// Finds the way anew, after one slice was opened.
@@ -53,15 +54,8 @@ impl Slices {
 
     /// Finds the way anew.
     pub(super) fn find_way(&mut self) {
-        if self.has_short_way() && is_fast() {
-            let found = Wide::of(&self.panels);
-            let wide = match std::mem::replace(&mut self.way, Way::Any) {
-                Way::Wide(mut wide) | Way::Low(mut wide) => {
-                    *wide = found;
-                    wide
-                }
-                Way::Any | Way::Long(_) => Box::new(found),
-            };
+        if self.has_short_way() {
+            let wide = Box::new(Wide::of(&self.panels));
             self.way = if self.shares_fields() { Way::Wide(wide) } else { Way::Low(wide) };
         } else if Long::is_for(self.len()) {
             self.way = Way::Long(Box::new(Long::of(&self.panels, &self.row)));
@@ -89,7 +83,7 @@ impl Slices {
     /// Whether the way leads through all slices.
     pub(super) fn has_right_way(&self) -> bool {
         match &self.way {
-            Way::Any => true,
+            Way::Any => !(self.has_short_way() || Long::is_for(self.len())),
             Way::Wide(wide) | Way::Low(wide) => {
                 let shares_fields = matches!(self.way, Way::Wide(_));
                 self.has_short_way()

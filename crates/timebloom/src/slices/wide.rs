@@ -3,7 +3,7 @@
 //! Vector instructions find the bits of four panels at once, a byte for each slice. What they need to know to put these in
 //! the order of the row is made here, once a shift.
 
-use super::panel::{MAX_WIDTH, Panel};
+use super::panel::{MAX_WIDTH, Panel, is_wide_panel};
 
 /// What is known of the first panels of a row of wide ones: of four that are looked at together, and of a fifth.
 ///
@@ -121,12 +121,8 @@ fn half_of(lane: usize) -> usize {
 /// Where in its half the byte of each lane is, among those of its panel.
 const PLACES: [u8; MAX_WIDTH] = [0, 1, 0, 1, 2, 3, 2, 3];
 
-/// Panels of fewer lines than this, as in windows of up to some 900 items, are looked at one by one: a [`Wide`] would be a
-/// twentieth of what such a row takes.
-const LEAST_LINES: usize = 8;
-
 /// Whether a row of so many slices in panels of these shapes, lines and width, is one that has a short way.
 pub(super) fn is_wide(slices: usize, mut shapes: impl ExactSizeIterator<Item = (usize, usize)>) -> bool {
     let may_be = (1..=64).contains(&slices) && shapes.len() <= 2 * FOUR;
-    may_be && shapes.all(|(lines, width)| width == MAX_WIDTH && lines >= LEAST_LINES)
+    may_be && shapes.all(|(lines, width)| is_wide_panel(lines, width))
 }

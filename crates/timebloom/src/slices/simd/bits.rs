@@ -14,25 +14,27 @@ pub(super) struct Bits {
     pub(super) high: __m256i,
 }
 
-/// An item, and its bits in panels that share its fields.
+/// An item, and its fields and bits in panels that share them.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
-    hash: ItemHash,
-    pub(super) shared: Bits,
+    pub(super) hash: ItemHash,
+    pub(super) fields: u64,
+    pub(super) bits: Bits,
 }
 
 impl Item {
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn of(hash: ItemHash) -> Self {
-        Item { hash, shared: bits_of(shared_fields(hash)) }
+        let fields = shared_fields(hash);
+        Item { hash, fields, bits: bits_of(fields) }
     }
 
     /// Its bits in a panel of eight lanes, of a row in which all panels share fields or not.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn bits_in<const SHARED: bool>(self, panel: &Panel) -> Bits {
-        if SHARED || panel.shares_fields() { self.shared } else { bits_of(panel.own_fields(self.hash)) }
+        if SHARED || panel.shares_fields() { self.bits } else { bits_of(panel.own_fields(self.hash)) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
 use super::super::query::{self, AT_ONCE, is_run_in};
-use super::bits::{Bits, bits_at, bits_of};
+use super::bits::{Bits, Item, bits_at, bits_of};
 use super::raw::{Line, LineMut, prefetch};
 use super::read::{InEight, InNarrow, matches_in_one};
 use super::write::{open_words, set_in_one};
@@ -134,11 +134,12 @@ pub(super) fn set_if_new(panels: &mut [Panel], hashes: &[ItemHash], inside: u64,
     // whether an item is set, and found by others after it, depends on all panels
     let mut seen = [false; AT_ONCE];
     let each = hashes.iter().zip(items.fields).zip(items.bits);
-    for ((((&hash, shared), bits), found), seen) in each.zip(found).zip(&mut seen) {
-        let found = open.iter().fold(found, |found, panel| found | matches_in_one(panel, hash, shared, bits));
+    for ((((&hash, fields), bits), found), seen) in each.zip(found).zip(&mut seen) {
+        let item = Item { hash, fields, bits };
+        let found = open.iter().fold(found, |found, panel| found | matches_in_one(panel, item));
         *seen = is_run_in(found & inside, length);
         if !*seen {
-            open.iter_mut().for_each(|panel| set_in_one(panel, hash, shared, bits));
+            open.iter_mut().for_each(|panel| set_in_one(panel, item));
         }
     }
     seen

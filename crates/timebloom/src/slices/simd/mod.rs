@@ -7,10 +7,11 @@
 //! - [`each`] is for several items, one panel after the other.
 //! - [`count`] counts set bits.
 //!
-//! What single operations and batches call is `#[inline]`, large functions too: they are compiled anew into each crate that
-//! calls them, where they can be called directly. What a crate only exports is called through a table, and a processor
-//! that does not foresee such calls, as those that hold them back for safety, takes twice as long for an insertion. Those
-//! away from the short way are `#[cold]` as well, so that they are compiled there but put into no other.
+//! What single insertions and queries call is `#[inline]`, and what batches do in wide rows, large functions too: they are
+//! compiled anew into each crate that calls them, where they can be called directly. What a crate only exports is called
+//! through a table, and a processor that does not foresee such calls, as those that hold them back for safety, takes twice
+//! as long for an insertion. Those away from the short way are `#[cold]` as well, so that they are compiled there but put
+//! into no other. [`each`] is one call for sixteen items, and stays where it is.
 
 mod bits;
 mod count;

@@ -45,16 +45,16 @@ calls! {
 
     /// Whether some `length` consecutive slices of a wide row have the item's bit.
     has_run_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash, length: u32) -> bool = super::wide::has_run::<true>;
-    /// The same where panels have fields of their own.
+    /// The same where some panels have fields of their own.
     has_run_in_low(panels: &[Panel], row: &Wide, hash: ItemHash, length: u32) -> bool = super::wide::has_run::<false>;
     /// [`matches`] for a wide row.
     matches_in_wide(panels: &[Panel], row: &Wide, hash: ItemHash) -> u64 = super::wide::matches::<true>;
-    /// The same where panels have fields of their own.
+    /// The same where some panels have fields of their own.
     matches_in_low(panels: &[Panel], row: &Wide, hash: ItemHash) -> u64 = super::wide::matches::<false>;
     /// [`matches_each`] for a wide row.
     matches_each_in_wide(panels: &[Panel], row: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE])
         = super::wide::matches_each::<true>;
-    /// The same where panels have fields of their own.
+    /// The same where some panels have fields of their own.
     matches_each_in_low(panels: &[Panel], row: &Wide, hashes: &[ItemHash], found: &mut [u64; AT_ONCE])
         = super::wide::matches_each::<false>;
     /// [`matches_each_in_wide`] for a row that is too large for the nearer caches.
@@ -67,11 +67,11 @@ calls! {
     set_all(panels: &mut [Panel], hashes: &[ItemHash]) = super::each::set_all;
     /// [`set`] for a wide row.
     set_in_wide(panels: &mut [Panel], hash: ItemHash) = super::write::set_in_wide::<true>;
-    /// The same where panels have fields of their own.
+    /// The same where some panels have fields of their own.
     set_in_low(panels: &mut [Panel], hash: ItemHash) = super::write::set_in_wide::<false>;
     /// [`set_in_wide`] for several items.
     set_all_in_wide(panels: &mut [Panel], hashes: &[ItemHash]) = super::write::set_all_in_wide::<true>;
-    /// The same where panels have fields of their own.
+    /// The same where some panels have fields of their own.
     set_all_in_low(panels: &mut [Panel], hashes: &[ItemHash]) = super::write::set_all_in_wide::<false>;
 
     /// Tells whether each item, before it is set, has some `length` of the slices that are `inside`, one after the other.

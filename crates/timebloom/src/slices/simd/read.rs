@@ -3,27 +3,26 @@
 use std::arch::x86_64::*;
 
 use super::super::long::{Found, Long};
-use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
+use super::super::panel::{MAX_WIDTH, Panel};
 use super::super::query::{self, AT_ONCE};
 use super::super::wide::{BY_SEAT, Wide};
-use super::bits::{Bits, bits_of, places};
+use super::bits::{Bits, Item, places};
 use super::raw::{Line, vector};
 use crate::hash::ItemHash;
 
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
 pub(super) fn matches(panels: &[Panel], hash: ItemHash) -> u64 {
-    let shared = shared_fields(hash);
-    let bits = bits_of(shared);
-    panels.iter().fold(0, |found, panel| found | matches_in_one(panel, hash, shared, bits))
+    let item = Item::of(hash);
+    panels.iter().fold(0, |found, panel| found | matches_in_one(panel, item))
 }
 
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 pub(super) fn matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Found {
-    let shared = shared_fields(hash);
+    let item = Item::of(hash);
     let mut found = Found::default();
     for (panel, ages) in long.ages(panels) {
-        let mut bits = u64::from(read_line(panel, hash, shared));
+        let mut bits = u64::from(read_line(panel, item));
         for (found, ages) in found.iter_mut().zip(ages) {
             if bits == 0 {
                 break;
@@ -37,7 +36,7 @@ pub(super) fn matches_long(panels: &[Panel], long: &Long, hash: ItemHash) -> Fou
 
 #[target_feature(enable = "avx2")]
 pub(super) fn read(panel: &Panel, hash: ItemHash) -> u32 {
-    read_line(panel, hash, shared_fields(hash))
+    read_line(panel, Item::of(hash))
 }
 
 #[target_feature(enable = "avx2,bmi2")]
@@ -49,30 +48,28 @@ pub(super) fn have_runs(found: &[u64; AT_ONCE], inside: u64, length: u32) -> [bo
 /// Which of the first 64 slices have the item's bit, of those of a panel.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn matches_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u64 {
+pub(super) fn matches_in_one(panel: &Panel, item: Item) -> u64 {
     // those after the oldest slice have no place to go to
-    _pdep_u64(found_in_one(panel, hash, shared, bits).into(), panel.ages)
+    _pdep_u64(found_in_one(panel, item).into(), panel.ages)
 }
 
-/// One bit per slice of a panel, youngest lowest: whether it has the item's bit. Those above the last mean nothing. `shared`
-/// are the fields of panels that share them, `bits` what they name.
+/// One bit per slice of a panel, youngest lowest: whether it has the item's bit. Those above the last mean nothing.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn found_in_one(panel: &Panel, hash: ItemHash, shared: u64, bits: Bits) -> u32 {
-    let line = panel.line(hash);
+fn found_in_one(panel: &Panel, item: Item) -> u32 {
+    let line = panel.line(item.hash);
     if panel.width() == MAX_WIDTH {
-        let bits = if panel.shares_fields() { bits } else { bits_of(panel.own_fields(hash)) };
-        return InEight::of(panel).found(Line::of_eight(panel, line), bits);
+        return InEight::of(panel).found(Line::of_eight(panel, line), item.bits_in::<false>(panel));
     }
     let slices = InNarrow::of(panel);
-    let (line, fields) = (Line::of(panel, line), slices.by_lane(panel.fields(hash, shared)));
+    let (line, fields) = (Line::of(panel, line), slices.by_lane(panel.fields(item.hash, item.fields)));
     if panel.width() > 4 { slices.found::<true>(line, fields) } else { slices.found::<false>(line, fields) }
 }
 
 /// The same without what means nothing.
 #[target_feature(enable = "avx2")]
-fn read_line(panel: &Panel, hash: ItemHash, shared: u64) -> u32 {
-    found_in_one(panel, hash, shared, bits_of(shared)) & ((1 << panel.live()) - 1)
+fn read_line(panel: &Panel, item: Item) -> u32 {
+    found_in_one(panel, item) & ((1 << panel.live()) - 1)
 }
 
 /// The item's bits in a line of eight, each word half as long: 0, or something else. They come as those of lanes 0, 1, 4,

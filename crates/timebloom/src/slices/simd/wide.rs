@@ -1,4 +1,4 @@
-//! Rows of wide panels only: four of them are tested at once.
+//! Rows of wide panels only: four of them are tested at once. `SHARED` tells whether all share an item's fields.
 
 use std::arch::x86_64::*;
 
@@ -129,7 +129,7 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
     for (place, (found, &hash)) in found.iter_mut().zip(hashes).enumerate() {
         let lines = &mut asked[place % AHEAD];
         let item = Item::of(hash);
-        *found = found_by_some(panels, wide, lines.map(|line| halves(line, item.shared)));
+        *found = found_by_some(panels, wide, lines.map(|line| halves(line, item.bits)));
         if let Some(&next) = hashes.get(place + AHEAD) {
             *lines = ask(next);
         }

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::panel::{MAX_WIDTH, Panel, shared_fields};
-use super::bits::{Bits, Item, bits_of, bits_of_four};
+use super::super::panel::{MAX_WIDTH, Panel};
+use super::bits::{Bits, Item, bits_of_four};
 use super::raw::{LineMut, vector};
 use crate::hash::ItemHash;
 
@@ -11,25 +11,24 @@ use crate::hash::ItemHash;
 #[cold] // away from the short way
 #[inline]
 pub(super) fn set(panels: &mut [Panel], hash: ItemHash) {
-    let shared = shared_fields(hash);
-    let bits = bits_of(shared);
+    let item = Item::of(hash);
     for panel in panels {
         if panel.open() == 0 {
             // panels stand in order of their youngest slice
             break;
         }
-        set_in_one(panel, hash, shared, bits);
+        set_in_one(panel, item);
     }
 }
 
 /// Sets an item's bits in one panel.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn set_in_one(panel: &mut Panel, hash: ItemHash, shared: u64, bits: Bits) {
-    if panel.is_wide() {
-        set_in_eight(panel, hash, bits);
+pub(super) fn set_in_one(panel: &mut Panel, item: Item) {
+    if panel.width() == MAX_WIDTH {
+        set_in_eight::<false>(panel, item);
     } else {
-        set_in_any(panel, hash, shared);
+        set_in_narrow(panel, item);
     }
 }
 
@@ -79,26 +78,27 @@ fn only<const N: usize>(panels: &mut [Panel]) -> Option<&mut [Panel; N]> {
 fn set_in_each<const N: usize, const SHARED: bool>(panels: &mut [Panel; N], hash: ItemHash) {
     let item = Item::of(hash);
     for panel in panels {
-        set_in_eight(panel, hash, item.bits_in::<SHARED>(panel));
+        set_in_eight::<SHARED>(panel, item);
     }
 }
 
 /// Sets an item's bits in a panel of eight lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn set_in_eight(panel: &mut Panel, hash: ItemHash, bits: Bits) {
-    let (open, line) = (open_words(panel), panel.line(hash));
+fn set_in_eight<const SHARED: bool>(panel: &mut Panel, item: Item) {
+    let bits = item.bits_in::<SHARED>(panel);
+    let (open, line) = (open_words(panel), panel.line(item.hash));
     let mut line = LineMut::of_eight(panel, line);
     line.set_low(_mm256_and_si256(bits.low, open.low));
     line.set_high(_mm256_and_si256(bits.high, open.high));
 }
 
-/// Sets an item's bits in a panel of any width. `shared` are the fields of panels that share them.
+/// Sets an item's bits in a panel of fewer lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn set_in_any(panel: &mut Panel, hash: ItemHash, shared: u64) {
-    let fields = panel.by_lane(panel.fields(hash, shared));
-    let (open, line, width) = (open_words(panel), panel.line(hash), panel.width());
+fn set_in_narrow(panel: &mut Panel, item: Item) {
+    let fields = panel.by_lane(panel.fields(item.hash, item.fields));
+    let (open, line, width) = (open_words(panel), panel.line(item.hash), panel.width());
     let mut line = LineMut::of(panel, line);
     // no lane above the last is open
     line.set_low(_mm256_and_si256(bits_of_four(fields), open.low));
