@@ -40,15 +40,16 @@ impl Slices {
         self.is_wide() && self.clearing.is_none() && is_fast()
     }
 
-    /// Finds the way anew, after one slice was opened.
+    /// Goes on after one slice was opened. In most shifts of a steady row it is in the panel of the one before, and all panels
+    /// stand where they stood.
     pub(super) fn find_next_way(&mut self) {
-        let is_short = self.has_short_way();
-        let is_known = match &mut self.way {
-            Way::Wide(wide) | Way::Low(wide) => is_short && wide.push(&self.panels),
-            Way::Any | Way::Long(_) => false,
-        };
-        if !is_known {
-            self.find_way();
+        let is_in_same = matches!(*self.row, [.., before, youngest] if before.panel == youngest.panel);
+        if !(is_in_same && self.has_short_way()) {
+            return self.find_way();
+        }
+        match &mut self.way {
+            Way::Wide(wide) | Way::Low(wide) => wide.push(self.panels[0].lane(0)),
+            Way::Any | Way::Long(_) => self.find_way(),
         }
     }
 

@@ -16,10 +16,10 @@ pub(super) struct Wide {
     pub(super) by_age: [[u8; HALF]; 2],
     /// For both halves: the positions of the slices in the row, a bit each.
     pub(super) ages: [u64; 2],
+    /// The positions of all slices of the row, of whichever panel.
+    pub(super) live: u64,
     /// For the fifth panel: which of its lanes, in the order of [`BY_SEAT`], is that of the youngest slice, and so on.
-    pub(super) fifth: [u32; MAX_WIDTH],
-    /// The panels, by their ids: of no fifth one, the fourth again.
-    panels: [u16; FOUR + 1],
+    pub(super) fifth: [u8; MAX_WIDTH],
 }
 
 /// Panels that are looked at together.
@@ -30,14 +30,12 @@ const HALF: usize = 16;
 
 impl Wide {
     /// Bytes that this takes. A constant: see [`crate::window::Window::OWN_BYTES`].
-    pub(super) const BYTES: usize = 96;
+    pub(super) const BYTES: usize = 64;
 
-    /// Rows of fewer than four panels have nothing to be known.
     pub(super) fn of(panels: &[Panel]) -> Self {
-        let mut wide = Wide::default();
-        let Some(ids) = ids_of(panels) else { return wide };
-        wide.panels = ids;
-        let (panels, others) = panels.split_at(FOUR);
+        let live = panels.iter().fold(0, |live, panel| live | panel.ages);
+        let mut wide = Wide { live, ..Wide::default() };
+        let (panels, others) = panels.split_at(FOUR.min(panels.len()));
         if let Some(fifth) = others.first() {
             wide.fifth = BY_SEAT[usize::from(fifth.youngest())];
         }
@@ -61,47 +59,36 @@ impl Wide {
         wide
     }
 
-    /// Goes on with one more slice, opened in the first panel, if the panels are those that it knows. In most shifts of a
-    /// steady row they are.
-    pub(super) fn push(&mut self, panels: &[Panel]) -> bool {
-        if ids_of(panels) != Some(self.panels) {
-            return false;
-        }
-        let lane = panels[0].lane(0);
+    /// Goes on with one more slice, opened in the panel of the youngest one before it, in this lane.
+    pub(super) fn push(&mut self, lane: usize) {
         let half = half_of(lane);
         self.ages = self.ages.map(|ages| ages << 1);
         self.ages[half] |= 1;
+        self.live = self.live << 1 | 1;
         self.by_age[half].copy_within(..HALF - 1, 1);
         self.by_age[half][0] = PLACES[lane];
-        true
     }
 
     /// Takes out slices that have gone, the oldest: so many remain.
     pub(super) fn shorten(&mut self, remaining: usize) {
-        for ages in &mut self.ages {
+        for ages in self.ages.iter_mut().chain([&mut self.live]) {
             *ages &= !(u64::MAX << remaining); // there were 64 at most before
         }
     }
 
-    /// Whether panels are the same and slices have the same order, whatever stands behind the last.
+    /// Whether slices have the same order, whatever stands behind the last.
     pub(super) fn is_same_as(&self, other: &Wide) -> bool {
         let slices = other.ages.map(|ages| ages.count_ones() as usize);
-        (self.panels, self.ages, self.fifth) == (other.panels, other.ages, other.fifth)
+        (self.ages, self.live, self.fifth) == (other.ages, other.live, other.fifth)
             && (0..2).all(|half| self.by_age[half][..slices[half]] == other.by_age[half][..slices[half]])
     }
 }
 
 const _: () = assert!(size_of::<Wide>() <= Wide::BYTES);
 
-/// The ids of the panels that are known of.
-fn ids_of(panels: &[Panel]) -> Option<[u16; FOUR + 1]> {
-    let [a, b, c, d, ..] = panels else { return None };
-    Some([a, b, c, d, panels.get(FOUR).unwrap_or(d)].map(Panel::id))
-}
-
 /// The lanes of a panel, from the youngest slice on, by its seat, where they come in the order of the halves: 0, 1, 4, 5, 2,
 /// 3, 6, 7.
-pub(super) static BY_SEAT: [[u32; MAX_WIDTH]; MAX_WIDTH] = {
+pub(super) static BY_SEAT: [[u8; MAX_WIDTH]; MAX_WIDTH] = {
     let places = [0, 1, 4, 5, 2, 3, 6, 7];
     let mut by_seat = [[0; MAX_WIDTH]; MAX_WIDTH];
     let mut index = 0;

@@ -240,6 +240,5 @@ pub(super) fn vector<T: Plain>(bytes: &T) -> __m256i {
 /// Numbers without gaps between them.
 pub(super) trait Plain {}
 
-impl Plain for [u32; 8] {}
 impl Plain for [u64; 4] {}
 impl Plain for [[u8; 16]; 2] {}

@@ -7,7 +7,7 @@ use super::super::panel::{MAX_WIDTH, Panel};
 use super::super::query::{self, AT_ONCE};
 use super::super::wide::{BY_SEAT, Wide};
 use super::bits::{Bits, Item, places};
-use super::raw::{Line, vector};
+use super::raw::Line;
 use crate::hash::ItemHash;
 
 #[target_feature(enable = "avx2,bmi2")]
@@ -83,8 +83,8 @@ pub(super) fn halves(line: Line, bits: Bits) -> __m256i {
 /// [`halves`] of the item's line in a panel of eight.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn halves_in(panel: &Panel, hash: ItemHash, bits: Bits) -> __m256i {
-    halves(Line::of_eight(panel, panel.line(hash)), bits)
+pub(super) fn halves_in<const SHARED: bool>(panel: &Panel, item: Item) -> __m256i {
+    halves(Line::of_eight(panel, panel.line(item.hash)), item.bits_in::<SHARED>(panel))
 }
 
 /// One bit for each of eight numbers: whether it is 0.
@@ -95,19 +95,12 @@ fn zeros(numbers: __m256i) -> u32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(zeros)).cast_unsigned()
 }
 
-/// Which slices of a panel of eight have the item's bit, given what its line has.
+/// Which slices of a panel of eight lack the item's bit, given where its lanes are and what its line has.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-pub(super) fn found_by_one(panel: &Panel, halves: __m256i) -> u64 {
-    found_by_eight(&InEight::of(panel), panel, halves)
-}
-
-/// The same, given where its lanes are.
-#[target_feature(enable = "avx2,bmi2")]
-#[inline]
-pub(super) fn found_by_eight(slices: &InEight, panel: &Panel, halves: __m256i) -> u64 {
+pub(super) fn missing_in_one(slices: &InEight, panel: &Panel, halves: __m256i) -> u64 {
     // lanes without a slice have no place to go to
-    _pdep_u64(slices.found_in(halves).into(), panel.ages)
+    _pdep_u64(slices.missing_in(halves).into(), panel.ages)
 }
 
 /// The slices of a panel of eight lanes.
@@ -120,28 +113,34 @@ impl InEight {
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn of(panel: &Panel) -> Self {
-        InEight { order: vector(&BY_SEAT[usize::from(panel.youngest())]) }
+        Self::in_order(BY_SEAT[usize::from(panel.youngest())])
     }
 
     /// Those of the fifth panel of a wide row.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn of_fifth(wide: &Wide) -> Self {
-        InEight { order: vector(&wide.fifth) }
+        Self::in_order(wide.fifth)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn in_order(lanes: [u8; MAX_WIDTH]) -> Self {
+        InEight { order: _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(lanes))) }
     }
 
     /// Which of them have the item's bit, youngest lowest; those above the last mean nothing.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn found(&self, line: Line, bits: Bits) -> u32 {
-        self.found_in(halves(line, bits))
+        !self.missing_in(halves(line, bits))
     }
 
-    /// The same, given what the line has.
+    /// Which of them lack it, given what the line has.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn found_in(&self, halves: __m256i) -> u32 {
-        !zeros(_mm256_permutevar8x32_epi32(halves, self.order))
+    fn missing_in(&self, halves: __m256i) -> u32 {
+        zeros(_mm256_permutevar8x32_epi32(halves, self.order))
     }
 }
 

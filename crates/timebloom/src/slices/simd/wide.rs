@@ -7,7 +7,7 @@ use super::super::query::{AT_ONCE, is_run_in};
 use super::super::wide::{FOUR, Wide};
 use super::bits::Item;
 use super::raw::{Line, prefetch, vector};
-use super::read::{InEight, found_by_eight, found_by_one, halves, halves_in};
+use super::read::{InEight, halves, halves_in, missing_in_one};
 use crate::hash::ItemHash;
 
 /// A row of as many wide panels as those have that are asked for most: at an error rate of 0.01, in the fastest of plans for
@@ -129,7 +129,7 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
     for (place, (found, &hash)) in found.iter_mut().zip(hashes).enumerate() {
         let lines = &mut asked[place % AHEAD];
         let item = Item::of(hash);
-        *found = found_by_some(panels, wide, lines.map(|line| halves(line, item.bits)));
+        *found = !missing_in_some(panels, wide, lines.map(|line| halves(line, item.bits))) & wide.live;
         if let Some(&next) = hashes.get(place + AHEAD) {
             *lines = ask(next);
         }
@@ -142,9 +142,9 @@ fn matches_each_in_some<const PANELS: usize, const REMOTE: bool, const AHEAD: us
 fn found_in_any<const SHARED: bool>(panels: &[Panel], wide: &Wide, hash: ItemHash) -> u64 {
     let item = Item::of(hash);
     let (four, others) = panels.split_first_chunk().map_or((None, panels), |(four, others)| (Some(four), others));
-    let found = four.map_or(0, |four| found_in_some::<FOUR, SHARED>(four, wide, hash));
-    let found_in = |panel| found_by_one(panel, halves_in(panel, hash, item.bits_in::<SHARED>(panel)));
-    others.iter().fold(found, |found, panel| found | found_in(panel))
+    let in_four = four.map_or(0, |four| missing_in_some(four, wide, halves_in_each::<FOUR, SHARED>(four, item)));
+    let missing_in = |panel| missing_in_one(&InEight::of(panel), panel, halves_in::<SHARED>(panel, item));
+    !others.iter().fold(in_four, |missing, panel| missing | missing_in(panel)) & wide.live
 }
 
 /// The same for a row of four panels or more: without loops.
@@ -155,34 +155,39 @@ fn found_in_some<const PANELS: usize, const SHARED: bool>(
     wide: &Wide,
     hash: ItemHash,
 ) -> u64 {
-    let item = Item::of(hash);
-    let halves = panels.each_ref().map(|panel| halves_in(panel, hash, item.bits_in::<SHARED>(panel)));
-    found_by_some(panels, wide, halves)
+    !missing_in_some(panels, wide, halves_in_each::<PANELS, SHARED>(panels, Item::of(hash))) & wide.live
 }
 
-/// The same, given what their lines have.
+/// What the lines of an item have.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn halves_in_each<const PANELS: usize, const SHARED: bool>(panels: &[Panel; PANELS], item: Item) -> [__m256i; PANELS] {
+    panels.each_ref().map(|panel| halves_in::<SHARED>(panel, item))
+}
+
+/// Which slices lack the item's bit, given what the lines of the panels have.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-fn found_by_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
+fn missing_in_some<const PANELS: usize>(panels: &[Panel; PANELS], wide: &Wide, halves: [__m256i; PANELS]) -> u64 {
     const { assert!(PANELS >= FOUR) };
-    let mut found = found_by_four([halves[0], halves[1], halves[2], halves[3]], wide);
+    let mut missing = missing_in_four([halves[0], halves[1], halves[2], halves[3]], wide);
     if PANELS > FOUR {
-        found |= found_by_eight(&InEight::of_fifth(wide), &panels[FOUR], halves[FOUR]);
+        missing |= missing_in_one(&InEight::of_fifth(wide), &panels[FOUR], halves[FOUR]);
     }
     for place in FOUR + 1..PANELS {
-        found |= found_by_one(&panels[place], halves[place]);
+        missing |= missing_in_one(&InEight::of(&panels[place]), &panels[place], halves[place]);
     }
-    found
+    missing
 }
 
-/// Which slices of the first four panels have the item's bit, given what their lines have.
+/// Which slices of the first four panels lack the item's bit, given what their lines have.
 #[target_feature(enable = "avx2,bmi2")]
 #[inline]
-fn found_by_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
+fn missing_in_four([a, b, c, d]: [__m256i; FOUR], wide: &Wide) -> u64 {
     // words that are half as long become a quarter, then a byte, and stay 0 or something else. They come as `Wide` says
     let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     let by_age = _mm256_shuffle_epi8(bytes, vector(&wide.by_age));
     let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(by_age, _mm256_setzero_si256())).cast_unsigned();
     // bytes behind the last have no place to go to
-    _pdep_u64((!missing).into(), wide.ages[0]) | _pdep_u64((!missing >> 16).into(), wide.ages[1])
+    _pdep_u64(missing.into(), wide.ages[0]) | _pdep_u64((missing >> 16).into(), wide.ages[1])
 }
