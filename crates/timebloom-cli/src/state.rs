@@ -31,6 +31,10 @@ pub(crate) enum StateError {
         path: PathBuf,
         source: DecodeError,
     },
+    /// There is something else than a file.
+    NoFile {
+        path: PathBuf,
+    },
     Save {
         path: PathBuf,
         source: io::Error,
@@ -55,6 +59,9 @@ impl fmt::Display for StateError {
             StateError::Decode { path, source } => {
                 let path = path.display();
                 write!(f, "{path} is not a state that can be continued: {source}; it was left as it is")
+            }
+            StateError::NoFile { path } => {
+                write!(f, "{} is not a regular file: a state is one, or is not there yet", path.display())
             }
             StateError::Save { path, source } => {
                 write!(f, "cannot save the state {}: {source}; the one from before is still there", path.display())
@@ -81,6 +88,7 @@ pub(crate) struct StateFile {
 impl StateFile {
     /// Takes the state for this run alone, and reads the filter in it, if there is one.
     pub(crate) fn open(path: &Path) -> Result<(Self, Option<Filter>), StateError> {
+        let path = &resolved(path)?;
         let lock = lock(path)?;
         let filter = match File::open(path) {
             Ok(file) => Some(read(file, path)?),
@@ -119,6 +127,19 @@ impl StateFile {
         #[cfg(unix)]
         File::open(folder)?.sync_all()?;
         Ok(())
+    }
+}
+
+/// Where the state itself is: a file has one lock and one state, whatever links lead to it.
+fn resolved(path: &Path) -> Result<PathBuf, StateError> {
+    let failed = |source| StateError::Read { path: path.to_owned(), source };
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            let path = fs::canonicalize(path).map_err(failed)?;
+            resolved(&path)
+        }
+        Ok(found) if !found.is_file() => Err(StateError::NoFile { path: path.to_owned() }),
+        _ => Ok(path.to_owned()),
     }
 }
 

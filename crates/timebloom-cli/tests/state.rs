@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command};
 
 use common::{lines_of, run, show, start, temporary_file, temporary_path, timebloom, wait_until};
@@ -105,12 +106,34 @@ fn a_damaged_state_is_an_error_and_stays_as_it_is() {
 #[test]
 fn a_state_that_cannot_be_read_or_saved_is_an_error() {
     let folder = env!("CARGO_TARGET_TMPDIR");
-    let run_on_folder = run(&with_state(folder, &[]), b"a\n");
-    assert_eq!(run_on_folder.code, 1);
-    assert!(run_on_folder.stderr.contains("cannot read the state"), "{}", run_on_folder.stderr);
+    for no_file in [folder, "/dev/null"] {
+        let refused = run(&with_state(no_file, &[]), b"a\n");
+        assert_eq!(refused.code, 1);
+        assert!(refused.stderr.contains(&format!("{no_file} is not a regular file")), "{}", refused.stderr);
+        assert!(!Path::new(&format!("{no_file}.lock")).exists(), "nothing is left behind");
+    }
     let nowhere = run(&with_state("no/such/folder/state", &[]), b"a\n");
     assert_eq!(nowhere.code, 1);
     assert!(nowhere.stderr.contains("cannot lock no/such/folder/state.lock"), "{}", nowhere.stderr);
+}
+
+/// A link leads to one state with one lock, and stays a link.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_state_is_that_state() {
+    let state = temporary_path("linked-state");
+    let link = temporary_path("link-to-state");
+    let _ = fs::remove_file(&link);
+    assert_eq!(lines_of(&with_state(&state, &[]), b"a\n"), ["a"]);
+    std::os::unix::fs::symlink(&state, &link).expect("links can be made");
+    assert_eq!(lines_of(&with_state(&link, &[]), b"a\nb\n"), ["b"]);
+    assert_eq!(lines_of(&with_state(&state, &[]), b"b\nc\n"), ["c"]);
+    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    let (mut child, input) = waiting_run(&with_state(&link, &[]));
+    let second = run(&with_state(&state, &[]), b"d\n");
+    assert!(second.code == 1 && second.stderr.contains("in use by another run"), "{}", second.stderr);
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
 }
 
 #[cfg(unix)]
