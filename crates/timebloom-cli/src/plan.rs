@@ -96,8 +96,16 @@ impl Report {
         1.0 - (-self.plan.target_load()).exp()
     }
 
-    fn bytes(&self, bits_per_item: f64) -> u64 {
-        whole(self.items * bits_per_item / 8.0)
+    /// What a filter of these proportions takes when its window is full, everything counted: slices are whole words, and
+    /// `FORMAT.md` says what comes besides.
+    fn bytes(&self, plan: &Plan) -> u64 {
+        let slices = plan.base_slices() as u64;
+        let words = whole(self.items * plan.bits_per_item() / 64.0 / slices as f64).max(1);
+        280 + slices * 12 + slices.div_ceil(8) * 48 + words * slices * 8
+    }
+
+    fn bits_per_item(&self, plan: &Plan) -> f64 {
+        8.0 * self.bytes(plan) as f64 / self.items.max(1.0)
     }
 
     /// How long an item may overstay, in the unit of the window.
@@ -123,8 +131,8 @@ impl Report {
             json!({
                 "hashes": plan.hashes(),
                 "aging_slices": plan.aging_slices(),
-                "bits_per_item": plan.bits_per_item(),
-                "bytes": self.bytes(plan.bits_per_item()),
+                "bits_per_item": self.bits_per_item(plan),
+                "bytes": self.bytes(plan),
                 "overstay_share": plan.slack(),
                 "overstay_ms": self.window.map(|window| window.as_secs_f64() * 1e3 * plan.slack()),
                 "probes_per_miss": plan.probes_per_miss(),
@@ -172,8 +180,8 @@ impl Report {
         }
         add(&mut text, "");
         let mut row = |name: &str, value: String| add(&mut text, &format!("{name:<22}{value}"));
-        row("memory", paint.green(&show(self.bytes(plan.bits_per_item()))));
-        row("bits per item", format!("{:.1}", plan.bits_per_item()));
+        row("memory", paint.green(&show(self.bytes(plan))));
+        row("bits per item", format!("{:.1}", self.bits_per_item(plan)));
         row("hash functions (k)", plan.hashes().to_string());
         row("aging slices (l)", plan.aging_slices().to_string());
         row("overstay", format!("up to {}, 1/{} of the window", self.overstay(plan), plan.aging_slices()));
@@ -192,8 +200,8 @@ impl Report {
                 "{:>4}{:>4}{:>12.1}{:>12}{:>14}{:>9.1}{mark}",
                 other.aging_slices(),
                 other.hashes(),
-                other.bits_per_item(),
-                show(self.bytes(other.bits_per_item())),
+                self.bits_per_item(other),
+                show(self.bytes(other)),
                 self.overstay(other),
                 other.probes_per_miss(),
             );
@@ -202,10 +210,11 @@ impl Report {
 
         add(&mut text, "");
         add(&mut text, &paint.bold(&format!("the same, exactly, with keys of {} bytes", self.key_bytes)));
-        let ours = (self.bytes(plan.bits_per_item()) as f64).max(1.0);
+        let ours = self.bytes(plan) as f64;
         for (name, bytes) in [("SET key 1 NX EX", self.set_nx_bytes()), ("hash map with times", self.map_bytes())] {
             let times = bytes as f64 / ours;
-            add(&mut text, &format!("{name:<22}about {}, {times:.0} times as much", show(bytes)));
+            let digits = usize::from(times < 10.0);
+            add(&mut text, &format!("{name:<22}about {}, {times:.digits$} times as much", show(bytes)));
         }
         text
     }

@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::time::Duration;
+
 use serde_json::Value;
+use timebloom::{TimeBloom, Timestamp};
 
 use common::{Run, run, temporary_file, temporary_path, timebloom};
 
@@ -37,6 +40,23 @@ fn a_plan_says_what_a_rate_takes() {
     // the same rate, said otherwise
     assert_eq!(json(&["plan", "--window", "1h", "--rate", "300k/m", "--json"]), plan);
     assert_eq!(json(&["plan", "--last", "1000", "--json"])["items_in_window"].as_u64(), Some(1_000));
+}
+
+/// Small filters consist of more than bits, and a plan says so: within a sixth of what an even stream takes.
+#[test]
+fn a_plan_counts_all_bytes() {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    for items in [100_u32, 1_000, 30_000] {
+        let planned = json(&["plan", "--window", "1h", "--rate", &format!("{items}/h"), "--json"]);
+        let planned = planned["plan"]["bytes"].as_f64().expect("a number");
+        let mut filter = TimeBloom::builder(HOUR).seed(1).build().expect("a legal filter");
+        for item in 0..5 * items {
+            let now = Timestamp::from_secs(1_700_000_000).saturating_add(HOUR * item / items);
+            filter.insert_at(item.to_le_bytes(), now).expect("no limit");
+        }
+        let taken = filter.memory_bytes() as f64;
+        assert!((taken / planned - 1.0).abs() < 1.0 / 6.0, "{items} items: planned {planned} bytes, took {taken}");
+    }
 }
 
 #[test]
