@@ -36,7 +36,9 @@ pub(crate) fn build(args: &DedupArgs) -> Result<Filter, Error> {
         return Ok(Filter::Count(CountBloom::builder(last).false_positive_rate(error).build()?));
     }
     let Some(window) = args.window else {
-        return Err(Error::Usage("--window or --last is needed: the state has no filter yet".to_owned()));
+        let why = if args.state.is_some() { "; the state has no filter yet" } else { "" };
+        let what = format!("--window or --last is needed, such as --window 60s or --last 1M{why}");
+        return Err(Error::Usage(what));
     };
     // what is out of order is looked for a window before its own time
     let span = window.saturating_add(args.clock.lateness());
@@ -116,7 +118,7 @@ pub(crate) fn connect(args: &DedupArgs) -> Result<Option<Server>, Error> {
     let window = match (args.window, args.last) {
         (Some(window), _) => ServerWindow::Time(window),
         (None, Some(last)) => ServerWindow::Count(last),
-        (None, None) => return Err(Error::Usage("--window or --last is needed".to_owned())),
+        (None, None) => unreachable!("a filter was built from them"),
     };
     let server = Server::connect(ServerOptions {
         url: url.clone(),

@@ -33,6 +33,23 @@ pub(crate) fn parse(text: &str) -> Result<u64, BadSize> {
     number.checked_mul(1 << log).ok_or_else(bad)
 }
 
+/// Reads a number of items or lines, 1 or more: `5000`, `20k`, `1M`, `2G`. Units are powers of 1000.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let bad =
+        || format!("`{text}` is not a number of lines: write a whole one, 1 or more, or with k, M or G, such as 1M");
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(bad()),
+    };
+    let number: u64 = number.parse().map_err(|_| bad())?;
+    number.checked_mul(factor).filter(|&count| count > 0).ok_or_else(bad)
+}
+
 /// A size for people: three digits and a unit.
 pub(crate) fn show(bytes: u64) -> String {
     let mut scaled = bytes as f64;
@@ -77,6 +94,18 @@ mod tests {
         }
         for text in ["", "M", "-1", "1.5M", "64X", "64 M", "99999999999999999999", "99999999T", "1iB"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_have_decimal_units() {
+        for (text, count) in
+            [("1", 1), ("5000", 5_000), ("20k", 20_000), ("3K", 3_000), ("1M", 1_000_000), ("2G", 2_000_000_000)]
+        {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        for text in ["", "0", "0k", "k", "-1", "1.5M", "1,000", "1m", "1 M", "99999999999999999999", "99999999999G"] {
+            assert!(parse_count(text).is_err(), "{text}");
         }
     }
 

@@ -178,6 +178,8 @@ fn a_missing_window_or_command_is_a_usage_error() {
     for arguments in [&["dedup"][..], &[], &["undup"], &["dedup", "--window", "60s", "--frobnicate"]] {
         assert_eq!(common::run(arguments, b"").code, EXIT_USAGE, "{arguments:?}");
     }
+    let told = common::run(&["dedup"], b"").stderr;
+    assert!(told.contains("--window or --last is needed"), "{told}");
 }
 
 #[test]

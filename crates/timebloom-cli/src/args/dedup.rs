@@ -45,13 +45,12 @@ the process as that signal does.";
 pub(crate) struct DedupArgs {
     /// How long a line is remembered: 100ms, 60s, 5m, 1h30m, 7d
     // Hyphens are let through for the sake of the message: `-5s` is a bad duration, not an unknown option.
-    #[arg(long, short, value_name = "DURATION", value_parser = duration::parse, allow_hyphen_values = true,
-          required_unless_present_any = ["last", "state"])]
+    #[arg(long, short, value_name = "DURATION", value_parser = duration::parse, allow_hyphen_values = true)]
     pub(crate) window: Option<Duration>,
 
-    /// Remember the last N different lines instead
+    /// Remember the last N different lines instead: 5000, 20k, 1M
     #[arg(long, value_name = "N", conflicts_with_all = ["window", "time", "max_memory"],
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = size::parse_count, allow_hyphen_values = true)]
     pub(crate) last: Option<u64>,
 
     /// Highest acceptable chance that a line never seen before is taken for a repeat: 1e-12 or more, below 0.5
@@ -64,7 +63,7 @@ pub(crate) struct DedupArgs {
     pub(crate) refresh: bool,
 
     /// The most memory the filter may take, such as 64M
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 
     /// What to do when that is not enough

@@ -7,6 +7,7 @@ use super::TimeArgs;
 use super::key::SampleKeyArgs;
 use crate::duration;
 use crate::input::Input;
+use crate::size;
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
@@ -25,9 +26,9 @@ pub(crate) struct PlanArgs {
     #[arg(long, short, value_name = "DURATION", value_parser = duration::parse, required_unless_present = "last")]
     pub(crate) window: Option<Duration>,
 
-    /// A window of the last N items instead
+    /// A window of the last N items instead: 5000, 20k, 1M
     #[arg(long, value_name = "N", conflicts_with_all = ["window", "rate", "sample"],
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = size::parse_count, allow_hyphen_values = true)]
     pub(crate) last: Option<u64>,
 
     /// Highest acceptable chance of a false positive: 1e-12 or more, below 0.5
@@ -35,7 +36,8 @@ pub(crate) struct PlanArgs {
     pub(crate) error: f64,
 
     /// Different items a second, such as 5000 or 20k; or per other unit, such as 300/m, 1M/h, 2M/d
-    #[arg(long, value_name = "N[/UNIT]", value_parser = crate::plan::parse_rate, conflicts_with = "sample")]
+    #[arg(long, value_name = "N[/UNIT]", value_parser = crate::plan::parse_rate, conflicts_with = "sample",
+          allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 
     /// Learn the rate, and the length of keys, from a part of the stream
