@@ -32,6 +32,9 @@ use crate::summary::Summary;
 /// Blocks that go round: one being read, one being judged, and some between.
 const BLOCKS: usize = 4;
 
+/// A stream is out of order if one of so many lines is late by more than a window, and not just a single one.
+const ORDERLY_LINES: u64 = 10;
+
 /// How a run ended that did not fail.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
@@ -283,6 +286,15 @@ impl Run {
                 None => "a key",
             };
             text += &format!("warning: none of {} lines had {what}\n", counts.records);
+        }
+        let late = self.judge.windows_late;
+        if late > 1 && late >= counts.records / ORDERLY_LINES && args.stats != Some(StatsFormat::Json) {
+            let fate = if counts.late > 0 { "dropped" } else { "taken for as late as that" };
+            text += &format!(
+                "warning: {late} of {} lines were more than a window behind what came before them, and {fate}: give inputs \
+                 in the order of their times, and a state only what is later\n",
+                counts.records
+            );
         }
         if args.mode() == Mode::Shadow && args.stats.is_none() {
             text += &format!("{} of {} lines would have been suppressed\n", counts.seen + counts.late, counts.records);

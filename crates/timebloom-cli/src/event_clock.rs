@@ -39,8 +39,8 @@ pub(crate) enum Admission {
     AheadAt { now: Timestamp },
     /// The record confirms the one before it, which was judged at the wrong time: it belongs at `now` as well.
     Confirms { now: Timestamp },
-    /// Late, and not wanted.
-    Dropped,
+    /// So late, and not wanted.
+    Dropped { behind: Duration },
 }
 
 impl EventClock {
@@ -75,7 +75,7 @@ impl EventClock {
         match self.late {
             _ if behind <= self.lateness => Admission::At { now, behind },
             Late::Keep => Admission::LateAt { now, behind },
-            Late::Drop => Admission::Dropped,
+            Late::Drop => Admission::Dropped { behind },
         }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(admit(&mut clock, 4), Admission::LateAt { now: at(10), behind: behind(6) });
         assert_eq!(admit(&mut clock, 11), Admission::At { now: at(11), behind: behind(0) });
         clock.late = Late::Drop;
-        assert_eq!(admit(&mut clock, 0), Admission::Dropped);
+        assert_eq!(admit(&mut clock, 0), Admission::Dropped { behind: behind(11) });
     }
 
     #[test]

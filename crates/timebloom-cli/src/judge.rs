@@ -88,6 +88,8 @@ pub(crate) struct Judge {
     suspect: Suspect,
     /// Records that were kept although they were late.
     pub(crate) late_kept: u64,
+    /// Records that were late by more than a window, kept or not.
+    pub(crate) windows_late: u64,
     /// Records too far ahead to be believed.
     pub(crate) ahead: u64,
     verdicts: Vec<Verdict>,
@@ -102,7 +104,17 @@ enum Suspect {
 
 impl Judge {
     pub(crate) fn new(place: Place, clock: Option<EventClock>, window: Duration, refresh: bool) -> Self {
-        Judge { place, clock, window, refresh, suspect: Suspect::None, late_kept: 0, ahead: 0, verdicts: Vec::new() }
+        Judge {
+            place,
+            clock,
+            window,
+            refresh,
+            suspect: Suspect::None,
+            late_kept: 0,
+            windows_late: 0,
+            ahead: 0,
+            verdicts: Vec::new(),
+        }
     }
 
     /// The time that the filter goes by.
@@ -141,6 +153,7 @@ impl Judge {
                 Admission::At { now, behind } => (now, behind),
                 Admission::LateAt { now, behind } => {
                     self.late_kept += 1;
+                    self.windows_late += u64::from(behind > self.window);
                     (now, behind)
                 }
                 Admission::AheadAt { now } => {
@@ -157,7 +170,8 @@ impl Judge {
                     self.record_suspect(now)?;
                     (now, Duration::ZERO)
                 }
-                Admission::Dropped => {
+                Admission::Dropped { behind } => {
+                    self.windows_late += u64::from(behind > self.window);
                     self.judge_range(block, pending, index, Some(pending_now), fates)?;
                     pending = index + 1;
                     fates.push(Fate::Late);

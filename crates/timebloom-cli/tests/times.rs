@@ -65,6 +65,29 @@ fn late_lines_are_kept_or_dropped() {
     assert_eq!((summary["dropped_late"].as_u64(), summary["unique"].as_u64()), (Some(2), Some(2)));
 }
 
+/// Files in the wrong order lose lines: nobody should have to find that out by counting.
+#[test]
+fn lines_far_out_of_order_are_warned_of() {
+    let line = |second: u32| format!("{second} key-{second}\n");
+    let (older, newer) = ((0..20).map(line).collect::<String>(), (1_000..1_020).map(line).collect::<String>());
+    let warning = |options: &[&str], input: &str| {
+        let unix = ["dedup", "--window", "60s", "--field", "2", "--time-field", "1", "--time-format", "unix"];
+        run(&[&unix, options].concat(), input.as_bytes()).stderr
+    };
+    let wrong = format!("{newer}{older}");
+    for (options, fate) in [(&["--late", "drop"][..], "dropped"), (&[], "taken for as late as that")] {
+        let told = warning(options, &wrong);
+        let expected =
+            format!("warning: 20 of 40 lines were more than a window behind what came before them, and {fate}");
+        assert!(told.starts_with(&expected), "{told}");
+        assert_eq!(warning(options, &format!("{older}{newer}")), "");
+    }
+    // a program finds it in the summary
+    assert!(!warning(&["--stats=json"], &wrong).contains("warning"));
+    // a single straggler is no reason to doubt the rest
+    assert_eq!(warning(&[], &format!("{newer}{}", line(5))), "");
+}
+
 #[test]
 fn the_summary_has_the_window_that_was_asked_for() {
     let options = ["dedup", "--window=60s", "-f2", "--time-field=1", "--time-format=unix", "--lateness=5s"];
