@@ -197,7 +197,7 @@ impl Report {
         for other in &self.alternatives {
             let mark = if other.aging_slices() == plan.aging_slices() { " <" } else { "" };
             let line = format!(
-                "{:>4}{:>4}{:>12.1}{:>12}{:>14}{:>9.1}{mark}",
+                "{:>4}{:>4}{:>12.1} {:>11} {:>13} {:>8.1}{mark}",
                 other.aging_slices(),
                 other.hashes(),
                 self.bits_per_item(other),

@@ -58,27 +58,28 @@ impl TimeBloomBuilder {
         self
     }
 
-    /// Uses exactly this many hash functions (k) and aging slices (l) instead of planning them.
+    /// Uses exactly this many hash functions (k), 1 to 64, at least 3 with [`Policy::Guarded`], and aging slices (l), 1 to
+    /// 1,024, instead of planning them. The rate must be within their reach.
     pub fn hashes_and_aging(mut self, hashes: u32, aging_slices: u32) -> Self {
         self.planner = self.planner.hashes_and_aging(hashes, aging_slices);
         self
     }
 
-    /// Uses one of the published pairs for the rate: see [`levels`](crate::levels).
+    /// Uses one of the published pairs for the rate, 0 for the fewest slices and up to 5: see [`levels`](crate::levels).
     pub fn level(mut self, level: u32) -> Self {
         self.planner = self.planner.level(level);
         self
     }
 
-    /// Plans with at most this many aging slices: the overstay of an item is `span / l`. Default: as many as
+    /// Plans with at most this many aging slices, 1 to 1,024: the overstay of an item is `span / l`. Default: as many as
     /// [`Planner::new`](crate::Planner::new) says, and at most 31 with [`Policy::Paper`].
     pub fn max_aging_slices(mut self, limit: u32) -> Self {
         self.planner = self.planner.max_aging_slices(limit);
         self
     }
 
-    /// Plans with exactly this many aging slices: the overstay of an item, and the precision of answers about shorter
-    /// windows, is `span / l`.
+    /// Plans with exactly this many aging slices, 1 to 1,024: the overstay of an item, and the precision of answers about
+    /// shorter windows, is `span / l`.
     pub fn aging_slices(mut self, aging_slices: u32) -> Self {
         self.planner = self.planner.aging_slices(aging_slices);
         self
@@ -96,7 +97,8 @@ impl TimeBloomBuilder {
         self
     }
 
-    /// The most memory the filter may take, everything counted; never exceeded. Default: no limit.
+    /// The most memory the filter may take, everything counted; never exceeded. At least what `k + l` of the smallest slices
+    /// take, some 1,400 bytes as planned for the default rate: the error of `build` says how much. Default: no limit.
     pub fn max_bytes(mut self, max_bytes: u64) -> Self {
         self.max_bytes = Some(max_bytes);
         self
