@@ -24,6 +24,7 @@ pub(super) const MAX_WIDTH: usize = 8;
 const SHARED_LINES: u32 = 64;
 
 /// Wide panels of this many lines have 2 MiB, and a row of them ten and more.
+#[cfg(target_arch = "x86_64")]
 const REMOTE_LINES: u64 = 1 << 15;
 
 /// How many lanes a panel may have. Seven would save little, and with five vectors of four words waste much.
@@ -242,6 +243,7 @@ impl Panel {
     }
 
     /// Whether most of its lines are in no cache.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn is_remote(&self) -> bool {
         self.lines >= REMOTE_LINES
@@ -312,6 +314,7 @@ impl Panel {
     }
 
     /// An item's fields in the order of the lanes, that of lane 0 lowest.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn by_lane(&self, fields: u64) -> u64 {
         fields.rotate_right(8 * u32::from(self.base()))

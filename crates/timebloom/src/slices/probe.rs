@@ -3,6 +3,7 @@
 use super::long::{Found, Long};
 use super::panel::{MAX_WIDTH, Panel};
 use super::query::AT_ONCE;
+#[cfg(target_arch = "x86_64")]
 use super::way::Way;
 use super::{Repeats, Slices};
 use crate::hash::ItemHash;
