@@ -289,7 +289,7 @@ impl Run {
         }
         let late = self.judge.windows_late;
         if late > 1 && late >= counts.records / ORDERLY_LINES && args.stats != Some(StatsFormat::Json) {
-            let fate = if counts.late > 0 { "dropped" } else { "taken for as late as that" };
+            let fate = if counts.late > 0 { "dropped" } else { "judged as of the latest time" };
             text += &format!(
                 "warning: {late} of {} lines were more than a window behind what came before them, and {fate}: give inputs \
                  in the order of their times, and a state only what is later\n",

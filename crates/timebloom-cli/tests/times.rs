@@ -75,7 +75,7 @@ fn lines_far_out_of_order_are_warned_of() {
         run(&[&unix, options].concat(), input.as_bytes()).stderr
     };
     let wrong = format!("{newer}{older}");
-    for (options, fate) in [(&["--late", "drop"][..], "dropped"), (&[], "taken for as late as that")] {
+    for (options, fate) in [(&["--late", "drop"][..], "dropped"), (&[], "judged as of the latest time")] {
         let told = warning(options, &wrong);
         let expected =
             format!("warning: 20 of 40 lines were more than a window behind what came before them, and {fate}");

@@ -36,7 +36,7 @@ pub(super) fn width_for(slices: usize) -> usize {
 }
 
 /// Wide panels have so many lines at least, as in windows of some 900 items and more: what makes rows of wide ones fast
-/// takes memory, a thirtieth of a row of such panels.
+/// takes memory, a fiftieth of a row of such panels.
 pub(super) const WIDE_LINES: usize = 8;
 
 /// Whether a panel of so many lines and lanes is wide: that is what vector instructions make the most of.
